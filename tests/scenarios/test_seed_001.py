@@ -19,10 +19,21 @@ from core.search.errors import EngineTimeout
 from core.search.service import SearchService
 from core.search.types import SearchResult
 from core.ui.chat.actions import AGENT_DECIDES
-from support.agents import QUESTION, Meeting, agent, answer, final, of, search_step
+from support.agents import (
+    QUESTION,
+    Meeting,
+    agent,
+    answer,
+    chinese_instructions,
+    english_instructions,
+    final,
+    of,
+    search_step,
+    short_instructions,
+)
 from support.base import loaded
 from support.fake_engines import FakeEngine, results
-from support.pages import ask, choose, html, open_page, rerun, values
+from support.pages import agent_page, ask, choose, citations, html, open_page, references, rerun, values
 from support.reading import kept_workers
 from support.scripted_app import scripted_app
 
@@ -99,6 +110,12 @@ def test_the_query_is_made_for_searching() -> None:
     assert step.input != question
     assert len(step.input) < len(question)
     assert "联网搜索" in step.input
+    for prompt in chinese_instructions():
+        assert "怎样写搜索词：具体、简短，写关键词而不是整句话，写明对象、时间和地点。" in prompt
+    for prompt in english_instructions():
+        assert "How to write a query: specific and short, key words instead of a sentence" in prompt
+    for prompt in short_instructions():
+        assert "搜索词要具体" in prompt
 
 
 # ── 搜索工具适配 ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -281,7 +298,17 @@ def test_the_prompt_shows_how_to_use_the_tool() -> None:
     assert "Action: web_search\nAction Input: 珠穆朗玛峰 最新高程 官方公布\nObservation: " in example
     assert "Thought: [1] 给出了官方数据" in example
     assert re.search(r"Final Answer: .+\[1\]。", example)
-    assert "不好：「英伟达赚了多少钱你知道吗」" in prompt
+    for prompt in chinese_instructions():
+        assert "不好：「英伟达赚了多少钱你知道吗」" in prompt
+        assert "来自结果的内容，在句末用方括号写出编号，如 [1] 或 [2][5]；只用结果中出现过的编号" in prompt
+    hosted = chinese_instructions()[-1]
+    example = hosted[hosted.index("例子：") :]
+    assert "调用 web_search，query 写「珠穆朗玛峰 最新高程 官方公布」" in example
+    assert re.search(r"回答：.+\[1\]。", example)
+    for prompt in english_instructions():
+        assert "After a sentence that rests on a result, write its number in brackets, like [1] or [2][5]." in prompt
+    for prompt in short_instructions():
+        assert re.search(r"句末写来源的?编号", prompt)
 
 
 # ── 搜索结果引用 ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -310,25 +337,26 @@ def test_citations_of_the_agent_are_links() -> None:
 
 def test_references_of_the_agent() -> None:
     """引用列表生成"""
-    page = ask(choose(open_page(), "agent"), MANUAL)
-    message = page.session_state["chat"].messages[-1]
-    for _ in range(2):  # while it is answered, and drawn again
-        (listed,) = re.findall(
-            r'<div class="wy-refs-title">参考文献</div><ol class="wy-refs">(.*?)</ol>', html(page.main)
-        )
-        numbers = [int(number) for number in re.findall(r'<li value="(\d+)"', listed)]
-        assert numbers == [source.number for source in message.cited]
-        rerun(page)
+    with agent(search_step("x"), final("是黄仁勋[4]，生于台南[2]。")) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        for _ in range(2):  # while it is answered, and drawn again
+            assert [(entry.number, entry.title, entry.address, entry.summary) for entry in references(page)] == [
+                (str(n), f"标题{n}", f"https://example.org/{n}", f"第{n}条摘要") for n in (2, 4)
+            ], "of five that were found, those that are cited"
+            rerun(page)
 
 
 def test_an_answer_without_citations() -> None:
     """无引用处理"""
     page = ask(choose(open_page(), "agent"), "你好")
-    message = page.session_state["chat"].messages[-1]
-    assert message.text
-    assert not message.searches
-    assert "[" not in message.text
-    assert "参考文献" not in html(page.main)
+    for _ in range(2):
+        message = page.session_state["chat"].messages[-1]
+        assert message.text
+        assert not message.searches
+        assert "[" not in message.text
+        assert (references(page), citations(page)) == ([], [])
+        assert "没有查找任何资料，以下回答没有来源可以引用" in values(page.info)
+        rerun(page)
     assert "不需要搜索" in message.thought
     with agent(search_step("x"), final("我知道，是 42。")) as world:
         assert answer(world.ask()).sources == ()

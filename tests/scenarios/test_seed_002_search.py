@@ -13,6 +13,7 @@ import pytest
 
 from core.answer.events import Answer, Notice, SearchFinished
 from core.app import App, build_app
+from core.base.http import Deadline
 from core.base.visitors import Visitor
 from core.run.question import AnswerOptions
 from core.search.cache import ResultCache
@@ -25,13 +26,14 @@ from core.search.registry import EngineOrder, build_chain
 from core.search.results import EngineResults
 from core.search.service import SearchService
 from core.search.types import AttemptOutcome, SearchQuery, SearchType
+from core.ui.chat.actions import NO_ENGINE
 from support.agents import agent, of, wired_agent
 from support.base import loaded
 from support.engines import ENGINE_SAMPLES, KEY, answer, scripted, through, usable, wire
-from support.fake_engines import FakeEngine, ScriptedEngine, results_of
+from support.fake_engines import FakeEngine, ScriptedEngine, results, results_of
 from support.faults import Server, json_answer, keep_alive, message
 from support.openai_server import Call, in_turn, openai_server
-from support.pages import agent_page, ask, html, values
+from support.pages import agent_page, ask, choose, html, page_of, search, steps, values
 from support.responses import Cite, Search
 from support.scripted_app import scripted_app
 from support.waiting import Clock
@@ -84,13 +86,26 @@ def test_execute_general_search() -> None:
     assert "[1] 标题\nURL: https://a.example/1\n摘要: 摘要" in read_by_the_model
 
 
-def test_search_result_structure() -> None:
-    document = SearchService([ScriptedEngine("fake")]).search(QUERY).to_json()
-    assert {"results", "totalResults", "searchTime"} <= set(document)
-    assert {"title", "url", "snippet"} <= set(document["results"][0])
-    assert document["totalResults"] == 3
-    assert document["searchTime"] >= 0
+def test_search_result_structure(clock: Clock) -> None:
+    """As SearXNG answers it, in a time that a clock has measured which only this test moves."""
+    found = ENGINE_SAMPLES["searxng"].payload([(f"标题{n}", f"https://a.example/{n}", f"摘要{n}") for n in range(1, 4)])
+    engine = usable("searxng", scripted(answer(found | {"number_of_results": 1234}), answer(found)))
+
+    def take_time(query: SearchQuery, deadline: Deadline) -> EngineResults:
+        clock.pass_(1.25)
+        results: EngineResults = engine.search(query, 10, deadline=deadline)
+        return results
+
+    service = SearchService([ScriptedEngine("searxng", take_time)], clock=clock)
+    document = service.search(QUERY).to_json()
+    assert document["results"] == [
+        {"title": f"标题{n}", "url": f"https://a.example/{n}", "snippet": f"摘要{n}", "source": "a.example"}
+        for n in range(1, 4)
+    ]
+    assert document["totalResults"] == 1234, "what the engine says"
+    assert document["searchTime"] == 1.25
     json.dumps(document)
+    assert service.search(QUERY).to_json()["totalResults"] == 3, "what was found, where the engine says nothing"
 
 
 @pytest.mark.parametrize(
@@ -184,6 +199,18 @@ def test_cache_hit(cache: ResultCache, clock: Clock) -> None:
     assert engine.calls == 1
 
 
+def test_cache_hit_on_the_page() -> None:
+    engine = FakeEngine("fake", results(3))
+    with scripted_app(says=[["好[1]。"]], engines=[engine]) as (app, _), page_of(app) as page:
+        search(page, on=True)
+        for from_cache in (False, True):
+            ask(page, QUERY.text)
+            *_, line = steps(page)
+            assert line.startswith(f"搜索「{QUERY.text}」 · fake · 3 条 · ")
+            assert ("缓存 · " in line) is from_cache
+    assert len(engine.queries) == 1
+
+
 def test_cache_expiration(cache: ResultCache, clock: Clock) -> None:
     engine = ScriptedEngine("fake", results_of("old"), results_of("new"))
     service = SearchService([engine], cache=cache)
@@ -222,12 +249,21 @@ def test_cache_configuration(clock: Clock, kind: SearchType, environ: dict[str, 
 # ── Search Provider Selection ────────────────────────────────────────────────────────────────────────────────────────
 
 
+def searches(server: Server) -> list[bytes]:
+    """Without the check at the start."""
+    return [request for request in server.requests if b"q=" in request.partition(b"\r\n")[0]]
+
+
 def test_native_model_search_priority() -> None:
-    """The answering call searches by itself: one call in all, and nobody else is asked."""
+    """The answering call searches by itself: one call in all, and nobody else is asked. Beside an agent, which has tools,
+    it would be a second paid call for each search."""
     page = "https://gov.example/a"
-    with openai_server() as model, Server(keep_alive(json_answer(ENGINE_SAMPLES["searxng"].payload([])))) as other:
-        connected = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:ok"}
-        settings = loaded(**connected, NATIVE_MODELS="ok", SEARXNG_URL=other.url)
+    found = ENGINE_SAMPLES["searxng"].payload([("标题", "https://a.example/1", "摘要")])
+    with openai_server() as model, Server(keep_alive(json_answer(found))) as other:
+        connected = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:reply"}
+        patience = {"SEARCH_TIMEOUT": "50", "SEARCH_HEDGE_AFTER": "40"}
+        settings = loaded(**connected, **patience, NATIVE_MODELS="reply", SEARXNG_URL=other.url, AGENT_STRATEGY="tools")
+        model.reply = in_turn([Call("web_search", '{"query": "新规 施行"}')], ["好[1]。"])
         assert build_chain(settings.values).engines[0].name == "native", "by default"
         model.searching = in_turn(
             [Search("新规", [page]), "已经施行。", f"([gov.example]({page}))", Cite(page, "政府网")]
@@ -238,6 +274,11 @@ def test_native_model_search_priority() -> None:
         assert [tool["type"] for tool in call["tools"]] == ["web_search"]
         assert [source.url for source in of(events, Answer)[0].sources] == [page]
         assert other.requests == []
+        with closing(build_app(settings)) as app:
+            list(app.agent.stream("新规何时施行？"))
+        _, *calls = model.requests
+        assert ["messages" in call for call in calls] == [True, True], "an agent searches with its tools"
+        assert len(searches(other)) == 1, "which ask the next engine in the chain"
         without = build_chain(loaded(**connected).values)
     assert "native" in [entry.name for entry in without.unavailable]
 
@@ -273,7 +314,7 @@ def test_exa_search_integration() -> None:
     )
     (found,) = engine.search("问题", 10)
     assert "网页里的一段话" in found.snippet
-    assert fetch.asked[0].json["contents"]
+    assert fetch.asked[0].json["contents"] == {"highlights": True}
 
 
 def test_tavily_search_integration() -> None:
@@ -355,3 +396,10 @@ def test_graceful_degradation_without_any_engine() -> None:
         assert "这次回答没有联网搜索" in values(page.info)
         assert "根据搜索结果" not in values(page.info)
         assert "凭所知回答。" in html(page.chat_message[-1])
+        choose(page, "chat")
+        assert page.toggle[0].disabled
+        assert page.toggle[0].value is False
+        assert NO_ENGINE in values(page.caption)
+        ask(page, "/search on")
+        assert page.toggle[0].value is False
+        assert not ask(page, "今天有什么新闻？").session_state["chat"].messages[-1].searches

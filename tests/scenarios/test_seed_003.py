@@ -279,6 +279,12 @@ def test_invalid_query(words: str) -> None:
     fake = ScriptedEngine("google")
     with pytest.raises(QueryError):
         search(fake, words)
+    nothing = ["Thought: 查一下\nAction: web_search\nAction Input: " + json.dumps({"query": words})]
+    with agent(nothing, final("请告诉我要查什么。"), engines=[fake]) as world:
+        events = world.ask()
+        assert f"（工具没有成功：{QueryError()}" in world.prompts[1], "the model is told"
+    assert [(step.tool, step.ok) for step in of(events, ToolFinished)] == [("web_search", False)]
+    assert answer(events).text == "请告诉我要查什么。"
     assert not fake.calls
 
 

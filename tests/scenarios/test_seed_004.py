@@ -17,6 +17,7 @@ from typing import Any
 import langchain_openai  # noqa: F401 - its import takes seconds, which are not the measured run's
 import pytest
 from langchain_classic.agents import AgentExecutor
+from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool
 
 from core.agent import runner as runner_module
@@ -34,7 +35,10 @@ from core.answer.events import (
     ToolStarted,
     Usage,
 )
+from core.base.http import Deadline
+from core.llm import estimate_tokens
 from core.llm.errors import ModelAuthError, ModelUnavailable
+from core.reading.settings import ReadingSettings
 from core.search.errors import EngineTimeout
 from core.search.types import SearchQuery, SearchResult
 from core.ui.chat.actions import AGENT_ON
@@ -45,22 +49,40 @@ from support.agents import (
     SlowEngine,
     agent,
     answer,
+    chinese_instructions,
+    english_instructions,
     failure,
     final,
     names,
     notice,
     of,
     search_step,
+    short_instructions,
     thoughts,
     wired_agent,
 )
 from support.base import loaded
-from support.fake_engines import FakeEngine, results
+from support.fake_engines import FakeEngine, ScriptedEngine, results
+from support.found_pages import found_pages
 from support.openai_server import Call, in_turn
-from support.pages import agent_page, ask, choose, drawn_after, html, open_page, rerun, states, step, steps, values
+from support.pages import (
+    agent_page,
+    ask,
+    choose,
+    drawn_after,
+    html,
+    open_page,
+    references,
+    rerun,
+    states,
+    step,
+    steps,
+    values,
+)
 from support.reading import kept_workers
 from support.scripted import ScriptedChatModel
 from support.waiting import until
+from support.web_pages import STORY
 
 __all__ = ["kept_workers"]
 
@@ -72,13 +94,6 @@ ABOUT = SearchResult("英伟达", "https://a.example/", "英伟达的首席执�
 @pytest.fixture(autouse=True)
 def _embedded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "bundled")
-
-
-def system_prompt() -> str:
-    with agent(final("好。")) as world:
-        world.ask()
-        (prompt,) = world.prompts
-    return prompt
 
 
 # ── Agent 模式 ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -112,6 +127,27 @@ def test_the_agent_searches_several_times() -> None:
     assert [query.text for query in engine.queries] == ["英伟达 CEO", "黄仁勋 出生年份"]
     assert last.count("Observation: <sources>") == 2
     assert [source.number for source in answer(events).sources] == [1, 6]
+
+
+def test_the_agent_reads_what_it_found() -> None:
+    """Agent 多轮搜索, as users have it: a page that was found is opened, and the answer rests on its text"""
+    reading = ["Thought: 摘要不够\nAction: read_page\nAction Input: 1"]
+    says = (search_step("更换水表 费用"), reading, final("居民不需要付费[1]。"))
+    with found_pages() as web:
+        web.open.set()
+        environ = {"READING_PAGES": str(ReadingSettings().pages), "READING_TIMEOUT": "30"}
+        environ |= {"READING_ALLOW_HOSTS": web.address}
+        found = SearchResult("供水量增加", f"http://{web.address}/news", "今年前三季度全市供水总量", "127.0.0.1")
+        with agent(*says, engines=[FakeEngine("fake", [found])], environ=environ) as world, agent_page(world) as page:
+            ask(page, "更换老旧水表要居民付费吗？")
+            _, before, after = world.prompts
+            search, read, *_ = steps(page)
+            (cited,) = references(page)
+    assert search.startswith("搜索「更换水表 费用」 · fake · 1 条")
+    assert read == "阅读「1」 · 1 个已读全文"
+    assert "正文节选: " not in before
+    assert all(paragraph in after.partition("正文节选: ")[2] for paragraph in STORY)
+    assert cited.about.startswith("2024-10-12 · 已读全文")
 
 
 class Growing(FakeEngine):
@@ -178,17 +214,28 @@ def test_the_loop_ends_with_the_answer() -> None:
         assert "是黄仁勋" in html(page.chat_message[-1])
 
 
-def test_the_limit_of_iterations() -> None:
+class Curious(ScriptedChatModel):
+    """Searches for something else whenever it may act, and answers when it is only asked for an answer."""
+
+    def _pieces(self, messages: list[BaseMessage]) -> list[Any]:
+        self.asked.append(messages)
+        may_act = "Action Input:" in str(messages[0].content)
+        return search_step(f"{'甲乙丙丁戊己庚辛'[len(self.asked)]}地") if may_act else ["综合所得：42[1]。"]
+
+
+@pytest.mark.parametrize("limit", [5, 2])
+def test_the_limit_of_iterations(limit: int) -> None:
     """最大迭代限制"""
-    queries = ("甲公司", "乙城市", "丙大学", "丁河流", "戊山脉")
-    with agent(*map(search_step, queries), ["综合所得：42[1]。"]) as world, agent_page(world) as page:
+    chosen = {"AGENT_MAX_ITERATIONS": str(limit)} if limit != 5 else {}
+    with agent(chat=Curious(script=[]), environ=chosen) as world, agent_page(world) as page:
         ask(page, QUESTION)
+        assert len(world.prompts) == limit + 1, "so many turns, and the answer"
         for _ in range(2):
-            assert "已达到 5 次的迭代上限" in values(page.info)
+            assert f"已达到 {limit} 次的迭代上限" in values(page.info)
             assert "综合所得：42" in html(page.chat_message[-1])
             rerun(page)
         message = page.session_state["chat"].messages[-1]
-    assert message.tool_calls == 5
+    assert message.tool_calls == limit
     assert message.ending == RunStopped("iterations")
 
 
@@ -209,10 +256,17 @@ def test_definition_of_the_tool() -> None:
 
 def test_the_tool_is_called() -> None:
     """工具调用"""
-    with agent(search_step("英伟达 CEO"), final("好。")) as world:
+    granted: list[float] = []
+
+    def find(query: SearchQuery, deadline: Deadline) -> list[SearchResult]:
+        granted.append(deadline.remaining())
+        return results(9)
+
+    with agent(search_step("英伟达 CEO"), final("好。"), engines=[ScriptedEngine("fake", find)]) as world:
         (step,) = of(world.ask(), ToolStarted)
         observed = world.prompts[1]
     assert step.input == "英伟达 CEO"
+    assert [0 < seconds <= 5 for seconds in granted] == [True], "as long as a search may take in Chat mode"
     assert "[1] 标题1\nURL: https://example.org/1\n摘要: 第1条摘要" in observed
 
 
@@ -269,17 +323,19 @@ def test_time_is_configured() -> None:
 
 
 def test_time_is_up() -> None:
-    """执行超时处理"""
+    """执行超时处理: a model that goes on for ever says something every fifth of a second. What it could say is counted,
+    not how long the page took: on a busy machine it says less."""
+    limit, beat = 3.0, 0.2
+    thinks, answers = "Thought: ", "目前找到的内容还不能完整地回答这个问题，先把已经知道的写在下面："
+    says = (search_step("英伟达"), *([begins, *["嗯", beat] * 200] for begins in (thinks, answers)))
     engines = [FakeEngine("fake", [ABOUT])]
-    with agent(search_step("英伟达"), [30.0], engines=engines, max_execution_time=2.0) as world:
-        with agent_page(world) as page:
-            started = time.monotonic()
-            ask(page, QUESTION)
-            assert time.monotonic() - started < 15
-            assert "已达到 2 秒的时间上限" in values(page.info)
+    with agent(*says, engines=engines, max_execution_time=limit) as world, agent_page(world) as page:
+        ask(page, QUESTION)
+        assert "已达到 3 秒的时间上限" in values(page.info)
         message = page.session_state["chat"].messages[-1]
     assert message.ending == RunStopped("time")
     assert "英伟达的首席执行官是黄仁勋。[1]" in message.text
+    assert (message.thought + message.text).count("嗯") * beat < 2 * limit
 
 
 def test_verbose_logs(caplog: pytest.LogCaptureFixture) -> None:
@@ -324,6 +380,14 @@ def test_a_call_is_shown() -> None:
     assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 完成"], [FOLDED])
     page = drawn_after([started, ToolFinished("web_search", False, "搜索超时。", "1")])
     assert (steps(page), states(page)) == (["搜索「英伟达 CEO」 · 失败：搜索超时。"], [("failed", False)])
+    given = json.dumps({"query": "英伟达 CEO", "search_type": "news"}, ensure_ascii=False)
+    with agent([f"Thought: 查新闻\nAction: web_search\nAction Input: {given}"], final("好。")) as world:
+        events = world.ask()
+    words = "搜索「英伟达 CEO」 · "  # without what the model chose besides
+    assert steps(drawn_after(of(events, ToolStarted))) == [f"{words}进行中"]
+    page = drawn_after(events, over=True)
+    assert steps(page)[0].startswith(f"{words}fake · 9 条")
+    assert "新闻" in step(page, 0)
 
 
 def test_results_are_shown() -> None:
@@ -370,26 +434,43 @@ def test_a_folded_step_has_everything_in_it() -> None:
 
 
 def test_the_system_prompt() -> None:
-    """系统提示词定义"""
-    prompt = system_prompt()
-    for part in ("你的目标是准确、完整地回答", "可以使用的工具", "web_search - ", "严格按下面的格式"):
-        assert part in prompt
+    """系统提示词定义, for models that write ReAct and for hosted ones that call tools"""
+    for prompt in chinese_instructions():
+        for part in ("你的目标是准确、完整地回答", "可以使用的工具", "web_search - ", "例子："):
+            assert part in prompt
+    for prompt in english_instructions():
+        for part in ("Your goal is an accurate and complete answer", "web_search - ", "Example:"):
+            assert part in prompt
+    written, _ = chinese_instructions()
+    assert "严格按下面的格式" in written
     for label in ("Question:", "Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:"):
-        assert f"\n{label}" in prompt
+        assert f"\n{label}" in written
 
 
 def test_the_prompt_tells_how_to_use_the_tool() -> None:
     """工具使用指导"""
-    prompt = system_prompt()
-    for part in ("什么时候搜索：", "怎样写搜索词：", "怎样读结果："):
-        assert part in prompt
+    for prompt in chinese_instructions():
+        for part in ("什么时候搜索：", "用哪个工具：", "怎样写搜索词：", "怎样读结果："):
+            assert part in prompt
+    for prompt in english_instructions():
+        for part in ("When to search:", "Which tool:", "How to write a query:", "How to read results:"):
+            assert part in prompt
+    for prompt in short_instructions():
+        assert "不知道或不确定就" in prompt
 
 
 def test_the_prompt_tells_when_to_stop() -> None:
     """停止条件说明"""
-    prompt = system_prompt()
-    for part in ("什么时候停止：", "立即写 Final Answer", "准确、完整、简洁", "在句末用方括号写出编号"):
-        assert part in prompt
+    written, hosted = chinese_instructions()
+    assert "什么时候停止：信息足以回答，或再搜也不会更多时，立即写 Final Answer，不要无休止地搜索。" in written
+    assert "什么时候停止：信息足以回答，或再搜也不会更多时，立即回答，不要无休止地搜索。" in hosted
+    for prompt in (written, hosted):
+        assert "准确、完整、简洁" in prompt
+        assert "在句末用方括号写出编号" in prompt
+    for prompt in english_instructions():
+        assert "When to stop: as soon as the information is enough" in prompt
+    for prompt in short_instructions():
+        assert "看到有用的结果就停止搜索、马上回答" in prompt
 
 
 def test_the_prompt_can_be_changed(tmp_path: Path) -> None:
@@ -498,15 +579,26 @@ def test_calls_run_at_the_same_time() -> None:
     assert len(steps(drawn_after(events, over=True))) == 3
 
 
+def reported(input: int, output: int) -> dict[str, int]:
+    return {"input_tokens": input, "output_tokens": output, "total_tokens": input + output}
+
+
 def test_tokens_are_counted() -> None:
-    """Token 使用监控"""
-    with agent(search_step("x"), final("是黄仁勋[1]。")) as world, agent_page(world) as page:
-        ask(page, QUESTION)
-        (usage,) = of(page.session_state["chat"].messages[-1].events, Usage)
-        assert set(usage.parts) == {"thinking", "tools", "answer"}
-        assert sum(usage.parts.values()) == usage.total
-        cost = values(page.main.caption)
-    for part in (f"{usage.total:,} tokens", "思考 ", "工具 ", "回答 ", "2 轮", "1 次工具调用"):
+    """Token 使用监控: of both calls, and each part for itself"""
+    said = final("是黄仁勋[1]。")
+    with agent([*search_step("x"), reported(1_000, 40)], [*said, reported(2_000, 60)]) as world:
+        with agent_page(world) as page:
+            ask(page, QUESTION)
+            (usage,) = of(page.session_state["chat"].messages[-1].events, Usage)
+            cost = values(page.main.caption)
+        observed = world.prompts[1][world.prompts[1].rindex("<sources>") :].partition("\nThought:")[0]
+    assert (usage.input, usage.output, usage.total, usage.estimated) == (3_000, 100, 3_100, False)
+    tools, answering = estimate_tokens(observed), round(60 * len("是黄仁勋[1]。") / len("".join(said)))
+    assert tools > 50
+    assert answering > 10
+    thinking = 3_100 - tools - answering
+    assert usage.parts == {"thinking": thinking, "tools": tools, "answer": answering}
+    for part in ("3,100 tokens", f"思考 {thinking:,}、工具 {tools}、回答 {answering}", "2 轮", "1 次工具调用"):
         assert part in cost
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 from langchain_core.language_models import BaseChatModel
@@ -142,6 +143,36 @@ def wired_agent(
             yield WiredAgent(app, _runner(app, TOOLS, changes), server=server)
         finally:
             app.close()
+
+
+ENGLISH_QUESTION = "Who is the chief executive of NVIDIA?"
+
+
+@cache
+def instructions(model: str, question: str = QUESTION) -> str:
+    """What a model with this name is told before its first turn, as its server receives it."""
+    with wired_agent(environ={"LLM_MODEL": f"openai:{model}"}) as world:
+        world.ask(question)
+        asked = world.server.requests[0]
+    assert bool(asked.get("tools")) is (model in HOSTED), "by default, hosted models call tools and others write ReAct"
+    return str(asked["messages"][0]["content"])
+
+
+HOSTED = HOSTED_LARGE, HOSTED_SMALL = "deepseek-chat", "hunyuan-4b-instruct"
+LOCAL_LARGE, LOCAL_SMALL = "qwen3:8b", "qwen3:0.6b"
+
+
+def chinese_instructions() -> list[str]:
+    return [instructions(LOCAL_LARGE), instructions(HOSTED_LARGE)]
+
+
+def english_instructions() -> list[str]:
+    return [instructions(LOCAL_LARGE, ENGLISH_QUESTION), instructions(HOSTED_LARGE, ENGLISH_QUESTION)]
+
+
+def short_instructions() -> list[str]:
+    """For models that are too small for long ones."""
+    return [instructions(LOCAL_SMALL), instructions(HOSTED_SMALL)]
 
 
 def names(events: Sequence[RunEvent]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -58,6 +58,19 @@ def through(server: Server) -> Callable[..., Response]:
         return fetch(replace(request, url=f"{server.url}{path}"), deadline=deadline)
 
     return fetch_there
+
+
+def granted_seconds(engines: Iterable[Any]) -> list[float]:
+    """How long each search of these engines may take, as the network is told; filled while they are sent for real."""
+    seconds: list[float] = []
+
+    def send(request: Request, *, deadline: Deadline) -> Response:
+        if request.json or "q" in request.params:  # not the check at the start, which asks for nothing
+            seconds.append(deadline.remaining())
+        return fetch(request, deadline=deadline)
+
+    _send_with(send, engines)
+    return seconds
 
 
 @dataclass(frozen=True)
@@ -148,7 +161,12 @@ def _settings(name: str, **environ: str) -> Settings:
 def usable(name: str, fetch: Callable[..., Response], **environ: str) -> Any:
     """The registered engine as its settings build it, with this fetch in place of the network."""
     (engine,) = build_chain(_settings(name, **environ)).engines
-    parts: tuple[Any, ...] = getattr(engine, "servers", (engine,))
-    for part in parts:
-        part._fetch = fetch
+    _send_with(fetch, [engine])
     return engine
+
+
+def _send_with(fetch: Callable[..., Response], engines: Iterable[Any]) -> None:
+    """Servers that are asked for the engine send their requests by themselves."""
+    for engine in engines:
+        for part in getattr(engine, "servers", (engine,)):
+            part._fetch = fetch

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
+from lxml.html import HtmlElement, fromstring
 from streamlit.testing.v1 import AppTest
 
 from core.answer.events import RunEvent
@@ -157,6 +159,45 @@ def html(part: Any) -> str:
     """Without the page's script."""
     drawn = (element.proto for element in part.get("html"))
     return " ".join(proto.body for proto in drawn if not proto.unsafe_allow_javascript)
+
+
+def last_answer(page: AppTest) -> HtmlElement:
+    """All that is drawn of the last message, in the order of the page."""
+    return fromstring(f"<main>{html(page.chat_message[-1])}</main>")
+
+
+@dataclass(frozen=True)
+class Reference:
+    number: str
+    title: str
+    address: str
+    summary: str
+    about: str
+    """What is known of it: its date, and how much of it was read."""
+
+
+def references(page: AppTest) -> list[Reference]:
+    """The list under the heading 参考文献 of the last answer, below its text; empty where there is no heading."""
+    message = last_answer(page)
+    headings = message.xpath("//*[@class='wy-refs-title'][. = '参考文献']")
+    if not headings:
+        return []
+    (heading,) = headings
+    (shown,) = heading.xpath("following-sibling::*[1][self::ol][@class='wy-refs']")
+    assert heading.xpath("preceding::*[@class='wy-answer']"), "the answer comes first"
+    assert not shown.xpath("following::*[@class='wy-answer']"), "all of it"
+    return [_reference(row) for row in shown.xpath("li")]
+
+
+def _reference(row: HtmlElement) -> Reference:
+    summary, about = (row.xpath(f"string(span[@class='{name}'])") for name in ("summary", "about"))
+    return Reference(row.get("value"), row.xpath("string(a[1])"), row.xpath("string(a[1]/@href)"), summary, about)
+
+
+def citations(page: AppTest) -> list[tuple[str, str]]:
+    """The superscripts in the text of the last answer: each number, and where it leads."""
+    marks = last_answer(page).xpath("//*[@class='wy-answer']//sup[contains(concat(@class, ' '), 'cite ')]")
+    return [(mark.xpath("string(a[1])"), mark.xpath("string(a[1]/@href)")) for mark in marks]
 
 
 def open_sources(page: AppTest) -> AppTest:
