@@ -19,6 +19,7 @@ from core.base.errors import AppError
 from core.base.paths import PROGRAM_DIR
 from core.base.text import shorten
 from core.base.visitors import Visitor
+from core.reading import ReadingError
 from core.run import Configured
 from core.search import NEEDS_SETTINGS, EngineOrder, Rest, SearchEngine, engine_label
 from core.search.errors import NoEngine
@@ -58,6 +59,7 @@ def diagnose(app: App, progress: ProgressCallback = lambda done, steps, name: No
         "数据": lambda app: [_check_data_dir(app), _check_database(app), _check_laws(app)],
         "模型": _check_model,
         "引擎": _check_engines,
+        "阅读": lambda app: [_check_confinement(app)],
         "缓存": lambda app: [DoctorCheck("缓存", False, warning) for warning in app.cache_warnings],
     }
     checks = []
@@ -136,6 +138,20 @@ def _check_engines(app: App) -> list[DoctorCheck]:
             *left_out,
         ]
     return [*(check for check, _ in tried), *left_out]
+
+
+def _check_confinement(app: App) -> DoctorCheck:
+    try:
+        confinement = app.reader.confinement()
+    except ReadingError as error:
+        return DoctorCheck("阅读", False, f"解析网页和文件的进程没有启动：{error.short_reason}")
+    if not confinement.missing:
+        walls = "seccomp、Landlock" if confinement.landlock else "seccomp；内核没有 Landlock"
+        return DoctorCheck("阅读", True, f"解析网页和文件的进程由内核封闭（{walls}）")
+    done = "仍然阅读" if app.reader.may_be_unconfined else "网页和文件都不读"
+    cure = "请在较新的 Linux（x86_64 或 aarch64）上运行，或在没有重要数据的机器上设置 READING_UNCONFINED=1。"
+    missing = "、".join(confinement.missing)
+    return DoctorCheck("阅读", False, f"不能封闭解析网页和文件的进程，缺少 {missing}，{done}", cure)
 
 
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────

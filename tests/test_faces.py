@@ -67,8 +67,8 @@ FACES = {
         source_panel_html split_clean_blocks stored_message tally verdict_html
     """,
     "core.checks": """
-        CheckInputError check_answer check_pair check_statement find_objection read_address_sources
-        read_folder_sources read_text
+        CheckInputError check_answer check_pair check_statement find_objection is_about
+        read_address_sources read_folder_sources read_text
     """,
     "core.store": """
         AnswerCount AttemptCount Conversation ConversationNotFound ConversationStore Counts Database MessagePage

@@ -1,3 +1,4 @@
+from .alignment import is_about
 from .check import check_answer, check_statement, find_objection
 from .errors import CheckInputError
 from .input_files import check_pair, read_address_sources, read_folder_sources, read_text
@@ -8,6 +9,7 @@ __all__ = [
     "check_pair",
     "check_statement",
     "find_objection",
+    "is_about",
     "read_address_sources",
     "read_folder_sources",
     "read_text",

@@ -21,8 +21,10 @@ _CLAUSE_END = re.compile(r"[，,；;：:。]")
 _PART_END = re.compile(r"[；;。！？!?\n]")
 _RUN = re.compile(r"[^\W_]+")
 _SHORT_CLAUSE = 4
-# Function words: characters that say nothing about the subject of a sentence.
-_EMPTY = frozenset("的了着过是在也都就还而且与和及或并等被把给让使对于从向以将会能这那其此个之所一有为可不")
+FUNCTION_CHARACTERS = frozenset(
+    "的了着过是在也都就还而且与和及或并等被把给让使对于从向以将会能这那其此个之所一有为可不"
+)
+"""Characters that say nothing about the subject of a sentence."""
 _POINTS_BACK = re.compile("^(?:这|该|此|它|他|她|其)|这种|这些|这个")
 LONGEST_STATEMENT = 600
 
@@ -166,7 +168,7 @@ FEATURES: dict[str, Callable[[_Measurements], float]] = {
     "in long pieces": lambda m: m.share_in_pieces(10),
     "first clause": lambda m: m.clauses[0],
     "last clause": lambda m: m.clauses[-1],
-    "left over": lambda m: math.log1p(sum(character not in _EMPTY for character in m.uncovered)),
+    "left over": lambda m: math.log1p(sum(character not in FUNCTION_CHARACTERS for character in m.uncovered)),
     "differences": lambda m: min(2.0, len(m.comparison.differences)),
     "asked": lambda m: float(m.comparison.is_question),
     "points back": lambda m: float(bool(_POINTS_BACK.search(m.comparison.statement.text))),

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from core.base.errors import AppError
 
-NotAllowed = Literal["off", "address", "private", "denied", "insecure", "redirects"]
+NotAllowed = Literal["off", "address", "private", "denied", "insecure", "redirects", "unconfined"]
 NotDelivered = Literal["unreachable", "timeout", "refused", "login", "missing", "failed"]
 NotText = Literal["large", "complex", "binary", "script", "scanned", "locked", "broken", "empty"]
 Reason = NotAllowed | NotDelivered | NotText
@@ -25,6 +25,10 @@ class ReadingError(AppError):
         "denied": ("不允许阅读", "管理员不允许阅读 {host}。"),
         "insecure": ("转向不加密的网址", "{host} 要求从加密的网址转到不加密的网址，没有跟随。"),
         "redirects": ("转向太多", "{host} 一再要求转到别的网址，没有继续跟随。"),
+        "unconfined": (
+            "无法安全解析",
+            "这台机器不能封闭解析网页的进程，所以没有读 {host} 的网页。请管理员换用较新的 Linux 内核，或设置 READING_UNCONFINED=1 并自担风险。",
+        ),
         "unreachable": ("连接不上", "连接不上 {host}。"),
         "timeout": ("超时", "{host} 的网页没有在规定时间内读完。"),
         "refused": ("拒绝访问", "{host} 拒绝了访问。"),
@@ -63,6 +67,7 @@ class FileError(AppError):
         "empty": "里没有文字。",
         "complex": "结构过于复杂，没有读完。请另存为 txt 再试。",
         "timeout": "没有在规定时间内读完。请稍后再试。",
+        "unconfined": "没有读：这台机器不能封闭解析文件的进程。请管理员换用较新的 Linux 内核，或设置 READING_UNCONFINED=1 并自担风险。",
     }
     _OTHERWISE = "不完整或已损坏，没有读。"
 

@@ -17,6 +17,7 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from core.base.chinese.calendar import iso_day
+from core.base.chinese.sentences import split_sentences
 from core.base.text import clean, one_line
 from core.reading.boilerplate import remove_boilerplate, remove_menus
 from core.reading.extraction_types import ExtractedText, NotReadable
@@ -29,6 +30,8 @@ MAX_NODES = 6_000
 MIN_ARTICLE_CHARACTERS = 200
 """Least length of an article. Shorter text is a teaser, a message or a menu."""
 MAX_TEASER_CHARACTERS = 800
+SHOWN_SHARE = 0.8
+"""Share of the article in the linked data that the page must show. Anybody can write anything there."""
 
 
 def read_html(text: str) -> ExtractedText:
@@ -39,12 +42,25 @@ def read_html(text: str) -> ExtractedText:
     about = _Metadata(tree)
     needs_script = _needs_script(tree)
     remove_hidden(tree)
+    seen = _without_blanks(tree.text_content())
     remove_menus(tree)
     article = _article(tree)
-    if len(about.article_body) > 2 * len(article):
+    shows_nothing = needs_script and len(article) < MIN_ARTICLE_CHARACTERS / 2
+    if len(about.article_body) > 2 * len(article) and (shows_nothing or _is_shown(about.article_body, seen)):
         article = about.article_body
     _refuse_placeholder_pages(article, tree, about, needs_script=needs_script)
     return ExtractedText("html", article, title=about.title, published=about.published or _day_in_words(tree))
+
+
+def _is_shown(body: str, seen: str) -> bool:
+    """Return whether the page shows most of the text that its linked data calls its article."""
+    sentences = [_without_blanks(one) for one in split_sentences(body)]
+    shown = sum(len(one) for one in sentences if one in seen)
+    return shown >= SHOWN_SHARE * sum(map(len, sentences))
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(clean(text).split())
 
 
 def _parse_html(text: str) -> HtmlElement:

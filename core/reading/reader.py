@@ -14,6 +14,7 @@ from core.base.redis_link import RedisLink
 from core.base.settings import Settings
 from core.base.threads import ThreadPool
 from core.reading.attached_files import check_file, file_page
+from core.reading.confinement import Confinement
 from core.reading.download import Downloader, FetchTarget
 from core.reading.errors import FileError, ReadingError
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
@@ -44,7 +45,11 @@ class Reader:
         """Size limit of each file."""
         self._cache = cache
         self._downloader = Downloader(settings)
-        self._workers = WorkerPool(min(max(os.cpu_count() or 1, 2), MAX_PROCESSES))
+        self.may_be_unconfined = settings.unconfined
+        """Whether pages and files are read although the machine cannot confine the workers."""
+        self._workers = WorkerPool(
+            min(max(os.cpu_count() or 1, 2), MAX_PROCESSES), may_be_unconfined=self.may_be_unconfined
+        )
         self._threads = ThreadPool()
         self._lock = threading.Lock()
         self._is_warm = False
@@ -60,6 +65,13 @@ class Reader:
     def warning(self) -> str:
         """A sentence for the settings page when something is wrong; otherwise empty."""
         return self._cache.warning if self._cache else ""
+
+    def confinement(self) -> Confinement:
+        """Return what confines the workers, after starting one. Raise ReadingError."""
+        try:
+            return self._workers.confinement(Deadline(FILE_TIMEOUT))
+        except NotReadable as error:
+            raise ReadingError(error.reason) from None
 
     def warm_up(self) -> None:
         """Start the processes that the first page would have to wait for, once, without waiting for them."""

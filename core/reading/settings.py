@@ -39,6 +39,10 @@ class ReadingSettings(Section):
     cache_hours: Hours = Field(24.0, ge=0, le=720, description="读过的网页多久之内不再重新打开，0 为不缓存")
     files: Count = Field(5, ge=0, le=10, description="提问时可以附几个文件，0 为不能附文件")
     file_megabytes: Count = Field(10, ge=1, le=25, description="附件和要核验的文稿每个最大多少 MB")
+    unconfined: Flag = Field(
+        False,
+        description="系统不能封闭解析网页和文件的进程时（如旧内核、macOS）是否仍然读；被攻破的进程可以改动本机的文件",
+    )
     keep: Flag = Field(True, description="是否把读到的网页文字与回答一起保存，供以后查看；附件的文字总是与问题一起保存")
     allow_hosts: Hosts = Field((), description="内网中可以阅读的主机；80 和 443 之外的端口要写出来")
     deny_hosts: Hosts = Field((), description="不阅读的主机，其下级域名也不读")

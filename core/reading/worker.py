@@ -1,7 +1,8 @@
 """The child process that extracts text from untrusted bytes: `python -m core.reading.worker`.
 
-Everything is imported first. Then the process gives up what it could be misused for: it can open no file and no socket,
-start no program and take no more than its share of memory. Every task has one second of processor time, a reader's own
+Everything is imported first. Then the process gives up what it could be misused for (confinement.py): it can open, change
+and delete no file, open no socket, start no program, send no signal and take no more than its share of memory. What of
+this the machine cannot do is told in the first frame; the program then decides whether it sends any task. Every task has one second of processor time, a reader's own
 file some more. After that the kernel ends the process, wherever in a C library it may be. The process ends by itself
 when its socket is closed.
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 import codecs
 import json
 import logging
-import resource
 import signal
 import socket
 from contextlib import suppress
@@ -19,25 +19,23 @@ from dataclasses import asdict
 from encodings.aliases import aliases
 from typing import Any
 
+from core.reading.confinement import confine_process
 from core.reading.extract import extract_text
 from core.reading.extraction_types import DocumentComment, NotReadable
 from core.reading.word_document import add_comments
 from core.reading.worker_protocol import receive_frame, send_frame
 
-MEMORY = 1_000_000_000
-"""Limit of the address space in bytes. Memory that the libraries map counts too."""
 _SAMPLE = "<html><head><title>t</title></head><body><article><p>{}</p></article></body></html>".format("一句话。" * 100)
 
 
 def main() -> None:
-    """Warm up, drop privileges, then run tasks until the socket is closed."""
+    """Warm up, enter the confinement, then run tasks until the socket is closed."""
     logging.disable(logging.CRITICAL)
     parent = socket.socket(fileno=0)
     for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # load now what is otherwise loaded late
         extract_text(sample.encode(), "text/html")
     _load_codecs()
-    _drop_privileges()
-    send_frame(parent, b"ready")
+    send_frame(parent, json.dumps(confine_process()._asdict()).encode())
     while task := receive_frame(parent):
         head, body = task
         wanted = json.loads(head)
@@ -52,18 +50,6 @@ def _load_codecs() -> None:
         with suppress(LookupError):  # of another system
             codecs.lookup(codec)
     extract_text("Ceci est une phrase accentuée à déceler, évidemment.".encode("cp1252"), "")
-
-
-def _drop_privileges() -> None:
-    for kind, most in (
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_NOFILE, 0),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        with suppress(ValueError):  # macOS does not limit addresses
-            resource.setrlimit(kind, (most, most))
 
 
 def _run_task(body: bytes, task: dict[str, Any]) -> tuple[dict[str, object], bytes]:

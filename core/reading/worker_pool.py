@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.base.http import Cancelled, Deadline
 from core.base.settings import child_environment
 from core.base.tuning import use_all_cores
+from core.reading.confinement import Confinement
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
 from core.reading.worker_protocol import receive_frame, send_frame
+
+log = logging.getLogger(__name__)
 
 PAGE_SECONDS = 1.0
 FILE_SECONDS = 5.0
@@ -25,14 +30,17 @@ FILE_SECONDS = 5.0
 Answer = tuple[dict[str, Any], bytes]
 MAX_TASKS = 200
 """Number of tasks after which a worker is replaced, so that memory leaked by its libraries is freed."""
+WORKER_COMMAND = (sys.executable, "-m", "core.reading.worker")
 _PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
 class WorkerPool:
     """Worker processes, started when they are first needed. One that was killed is replaced."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, may_be_unconfined: bool = False) -> None:
         self._count = count
+        self._may_be_unconfined = may_be_unconfined
+        self._has_warned = False
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         for _ in range(count):
             self._idle.put(None)
@@ -55,16 +63,37 @@ class WorkerPool:
         """Return a Word document with comments. Raise NotReadable."""
         return self._ask({"remarks": comments, "author": author, "seconds": FILE_SECONDS}, body, deadline)[1]
 
+    def confinement(self, deadline: Deadline) -> Confinement:
+        """Return what confines a worker. Raise NotReadable."""
+        with self._borrow_worker(deadline) as worker:
+            return worker.await_ready(deadline)
+
     def _ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
+        with self._borrow_worker(deadline) as worker:
+            self._refuse_unconfined(worker.await_ready(deadline))
+            return worker.ask(task, body, deadline)
+
+    @contextmanager
+    def _borrow_worker(self, deadline: Deadline) -> Iterator[_Worker]:
         try:
             worker = self._idle.get(timeout=deadline.next_timeout())
         except (queue.Empty, TimeoutError):
             raise _timeout_error(deadline) from None
         try:
             worker = worker if worker and not self._closed else self._start_worker()
-            return worker.ask(task, body, deadline)
+            yield worker
         finally:
             self._idle.put(self._keep_or_end(worker))
+
+    def _refuse_unconfined(self, confinement: Confinement) -> None:
+        if not confinement.missing:
+            return
+        if not self._has_warned:
+            self._has_warned = True
+            done = "are read nevertheless" if self._may_be_unconfined else "are not read"
+            log.warning("no confinement for the parsers (%s): pages and files %s", ", ".join(confinement.missing), done)
+        if not self._may_be_unconfined:
+            raise NotReadable("unconfined")
 
     def close(self) -> None:
         with self._lock:
@@ -94,8 +123,8 @@ class _Worker:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         with theirs, use_all_cores():
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "core.reading.worker"],
+            self._process = subprocess.Popen(  # noqa: S603
+                WORKER_COMMAND,
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -103,13 +132,12 @@ class _Worker:
                 env=child_environment(),
             )
         self._lock = threading.Lock()
-        self._is_ready = False
+        self._confinement: Confinement | None = None
         self.is_usable = True
         self.tasks = 0
 
     def ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
         """Send one task and return the answer. Raise NotReadable or Cancelled."""
-        self._await_ready(deadline)
         self.tasks += 1
         self.is_usable = False
         try:
@@ -131,17 +159,20 @@ class _Worker:
             raise NotReadable(head["reason"])
         return head, answer[1]
 
-    def _await_ready(self, deadline: Deadline) -> None:
-        """Wait until the worker has started. It is not killed for being slow: on a busy machine none would ever start."""
-        if self._is_ready:
-            return
-        try:
-            self._is_ready = receive_frame(self._socket, next_timeout=deadline.next_timeout) is not None
-        except TimeoutError:
-            raise _timeout_error(deadline) from None
-        if not self._is_ready:
-            self.is_usable = False
-            raise NotReadable("broken")
+    def await_ready(self, deadline: Deadline) -> Confinement:
+        """Wait until the worker has started, and return what confines it. Raise NotReadable.
+
+        It is not killed for being slow: on a busy machine none would ever start."""
+        if self._confinement is None:
+            try:
+                frame = receive_frame(self._socket, next_timeout=deadline.next_timeout)
+            except TimeoutError:
+                raise _timeout_error(deadline) from None
+            if frame is None:
+                self.is_usable = False
+                raise NotReadable("broken")
+            self._confinement = Confinement(**json.loads(frame[0]))
+        return self._confinement
 
     def _death_error(self, deadline: Deadline) -> Exception:
         if deadline.cancelled:

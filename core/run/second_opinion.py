@@ -1,7 +1,8 @@
 """让模型复核: one model call about the citations that the rules left open.
 
-A model is believed only if it quotes words that stand in that source. It is never believed against a number, a date or
-a negation that the exact comparisons can see. So a hostile page can at worst be quoted with its own words.
+A model is believed only if it quotes words that stand in that source and speak of what the statement says: most of its
+content, and for 支持 also its numbers, dates and titles. It is never believed against a number, a date or a negation that
+the exact comparisons can see. So a hostile page can at worst be quoted with its own words about the same thing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from core.base.chinese.script import comparison_form
 from core.base.errors import AppError, InputError
 from core.base.text import one_line, shorten
 from core.base.threads import run_in_thread
-from core.checks import find_objection
+from core.checks import find_objection, is_about
 from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
 from core.reading import count_instructions
@@ -147,11 +148,15 @@ def accept_verdict(citation: OpenCitation, verdict: ModelVerdict) -> SourceCheck
     if place is None or count_instructions(verdict.quote):
         return None
     quote = QuotedPassage(citation.source.number, *place, citation.source.text[slice(*place)])
+    if not is_about(quote.text, citation.statement):
+        return None
     check = replace(citation.check, evidence=(quote,), by="model")
     if not verdict.supports:
         contradicted = replace(check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON)
         return contradicted if citation.source.is_full else None
-    if check.differences or find_objection(citation.statement, _sentences_around(place, citation.source)):
+    quoted = replace(citation.source, text=quote.text, is_full=True)
+    passages = (quoted, _sentences_around(place, citation.source))
+    if check.differences or any(find_objection(citation.statement, passage) for passage in passages):
         return None
     return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
 

@@ -371,6 +371,12 @@ STRUCTURES: dict[str, str] = {
     "styles that may hide": "".join(f'<p style="clip:rect({n}px)">x</p>' for n in range(20_000)),
     "a style sheet in layers": f"<style>{'@media{' * 100_000}</style>{STORY}",
     "a style sheet of rules": f"<style>{'.a,.b,.c{{display:none}}' * 100_000}</style>{STORY}",
+    "a style sheet of selectors": f"<style>{','.join(f'p:not(.a{n})' for n in range(100_000))}{{color:red}}</style>{STORY}",
+    "a style sheet of rules for everything": f"<style>{''.join(f'*:not(.a{n}) p{{left:{n}px}}' for n in range(100_000))}</style>{STORY * 200}",
+    "a style sheet of rules in rules": f"<style>{'p{color:red;' * 100_000}</style>{STORY}",
+    "a style sheet of strings": f"<style>{chr(34) * 500_001}</style>{STORY}",
+    "a style sheet of a megabyte": f"<style>{''.join(f'.c{n} .d{n}{{color:#123;font-size:12px;left:{n}px}}' for n in range(25_000))}</style>{STORY}",
+    "a style sheet of has": f"<style>{''.join(f':has(:has(p ~ p:nth-child({n}n))) p{{color:red}}' for n in range(2_000))}</style>{STORY * 100}",
     "a style sheet of escapes": f"<style>.a{{dis{chr(92)}70 lay:{'/**/' * 200_000}none}}</style>{STORY}",
     "entities": "<p>" + "&amp;" * 1_000_000,
     "numbers for characters": "<p>" + "&#20013;" * 300_000,
@@ -471,6 +477,68 @@ UNSEEN = {
     "a field": f'<input value="{SECRET}"><textarea>{SECRET}</textarea><select><option>{SECRET}</select>',
     "a closed dialog": f"<dialog>{SECRET}</dialog>",
     "characters that are tags": f"<p>看得见{TAGS}</p>",
+    "white on the page's white": f'<p style="color:white">{SECRET}</p>',
+    "nearly white on white": f'<p style="color:#fdfdfd">{SECRET}</p>',
+    "black on a black block": f'<div style="background:#000 none"><p style="color:rgb(0 0 0)">{SECRET}</p></div>',
+    "a font's colour": f'<p><font color="#ffffff">{SECRET}</font></p>',
+    "a colour of the block's": f'<div bgcolor="#eeeeee"><p style="color:#eee">{SECRET}</p></div>',
+    "a little to the left": f'<p style="position:absolute;left:-999px">{SECRET}</p>',
+    "far to the right": f'<p style="position:absolute;left:20000px">{SECRET}</p>',
+    "an inset": f'<p style="position:fixed;inset:-9999px">{SECRET}</p>',
+    "an indent": f'<p style="text-indent:-99em">{SECRET}</p>',
+    "tiny": f'<p style="font-size:2px">{SECRET}</p>',
+    "tiny in a tiny one": f'<div style="font-size:.5em"><p style="font-size:.5em">{SECRET}</p></div>',
+    "tiny by shorthand": f'<p style="font:1px/1 serif">{SECRET}</p>',
+    "no alpha": f'<p style="color:rgba(9,9,9,0)">{SECRET}</p>',
+    "no alpha in four digits": f'<p style="color:#0000">{SECRET}</p>',
+    "fill": f'<p style="-webkit-text-fill-color:transparent">{SECRET}</p>',
+    "translated": f'<p style="transform:translateX(-9999px)">{SECRET}</p>',
+    "translated by its property": f'<p style="translate:-300vw">{SECRET}</p>',
+    "scaled away": f'<p style="transform:scale(0)">{SECRET}</p>',
+    "turned away": f'<p style="transform:rotateY(90deg)">{SECRET}</p>',
+    "filtered": f'<p style="filter:opacity(0%)">{SECRET}</p>',
+    "blurred": f'<p style="filter:blur(40px)">{SECRET}</p>',
+    "masked": f'<p style="mask-image:linear-gradient(transparent,transparent)">{SECRET}</p>',
+    "a polygon": f'<p style="clip-path:polygon(0 0,0 0,0 0)">{SECRET}</p>',
+    "nearly no opacity": f'<p style="opacity:.01">{SECRET}</p>',
+    "a class in a class": f'<style>.a .b{{display:none}}</style><div class="a"><p class="b">{SECRET}</p></div>',
+    "an attribute": f"<style>[x]{{display:none}}</style><p x>{SECRET}</p>",
+    "an element": f"<style>q{{display:none}}</style><p><q>{SECRET}</q></p>",
+    "a medium for all": f'<style>@media all{{.z{{display:none}}}}</style><p class="z">{SECRET}</p>',
+    "a medium for wide screens": f'<style>@media screen and (min-width:1px){{.z{{display:none}}}}</style><p class="z">{SECRET}</p>',
+    "a layer": f'<style>@layer a{{.z{{display:none}}}}</style><p class="z">{SECRET}</p>',
+    "a nested rule": f'<style>article{{color:red; .z{{display:none}}}}</style><p class="z">{SECRET}</p>',
+    "a child": f"<style>article>p:last-child{{opacity:0}}</style><p>{SECRET}</p>",
+    "a sheet with a brace in a string": f'<style>p::before{{content:"}}}}{{"}} .z{{display:none}}</style><p class="z">{SECRET}</p>',
+    "a sheet that does not end": f'<style>.z{{display:none</style><p class="z">{SECRET}</p>',
+    "a name in escapes": f'<style>.z{{dis\\70lay:none}}</style><p class="z">{SECRET}</p>',
+    "important": f'<style>.z{{display:none!important}}</style><p class="z" style="display:block">{SECRET}</p>',
+    "white by a class": f'<style>.z{{color:#fff}}</style><p class="z">{SECRET}</p>',
+    "invisible words beside visible ones": f'<p style="color:#fff">{SECRET}<b style="color:#000">看得见</b>{SECRET}</p>',
+    "linked data": '<script type="application/ld+json">'
+    + json.dumps({"@type": "NewsArticle", "articleBody": SECRET * 100})
+    + "</script>",
+}
+SEEN = {
+    "a closed detail": "<details><summary>更多</summary>{}</details>",
+    "white on black": '<div style="background:#000"><p style="color:#fff">{}</p></div>',
+    "white on a picture": '<div style="background:url(a.png)"><p style="color:#fff">{}</p></div>',
+    "white on black by classes": '<style>.a{{background:#000}}.a p{{color:#fff}}</style><div class="a"><p>{}</p></div>',
+    "a tab that is open": '<style>.t{{display:none}}.t.open{{display:block}}</style><div class="t open">{}</div>',
+    "shown by its style": '<style>.t{{display:none}}</style><div class="t" style="display:block">{}</div>',
+    "for paper only": '<style>@media print{{.t{{display:none}}}}</style><div class="t">{}</div>',
+    "for small screens only": '<style>@media (max-width:600px){{.t{{display:none}}}}</style><div class="t">{}</div>',
+    "another medium": '<style media="print">.t{{display:none}}</style><div class="t">{}</div>',
+    "its mark only": '<style>.t::before{{display:none}}</style><div class="t">{}</div>',
+    "under the pointer only": '<style>.t:hover{{display:none}}</style><div class="t">{}</div>',
+    "no gaps between blocks": '<style>ul.t{{font-size:0}}ul.t li{{font-size:14px}}</style><ul class="t"><li>{}</li></ul>',
+    "visible in something invisible": '<div style="visibility:hidden"><p style="visibility:visible">{}</p></div>',
+    "a hanging indent": '<p style="text-indent:-2em;padding-left:2em">{}</p>',
+    "in the middle": '<div style="position:absolute;left:50%;transform:translate(-50%,-50%)">{}</div>',
+    "columns of one height": '<div style="margin-bottom:-9999px;padding-bottom:9999px">{}</div>',
+    "small print": '<p style="font-size:9px">{}</p>',
+    "a little transparent": '<p style="opacity:.6;color:rgba(0,0,0,.6)">{}</p>',
+    "a sheet that is none": "<style>}}}}{{{{ .t{{ @@</style><p>{}</p>",
 }
 
 
@@ -482,6 +550,15 @@ def test_what_nobody_sees_is_not_read(reader: Reader, web: Web, bird: Canary, ma
     assert "忽略之前" not in found.text + found.title
     assert not any(0xE0000 <= ord(letter) <= 0xE0FFF for letter in found.text)
     assert (found.instructions, pages.STORY[4] in found.text) == (0, True)
+
+
+@pytest.mark.parametrize("markup", SEEN.values(), ids=SEEN)
+def test_what_everybody_sees_is_read(reader: Reader, web: Web, bird: Canary, markup: str) -> None:
+    words = "东岸的新水厂还会为附近的五所学校供水，这是今年新增加的安排，家长们对此表示欢迎。"
+    body = pages.page(f"<article>{STORY}{markup.format(words)}</article>")
+    found = outcome_of(reader, web, web.page("a.example/", body.encode(), HTML))
+    assert isinstance(found, Page)
+    assert words in found.text
 
 
 def test_cookies_are_not_kept(reader: Reader, web: Web, bird: Canary) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,10 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from core.app import App
 from core.base.http import Cancelled, Deadline
+from core.doctor import DoctorCheck, diagnose
+from core.reading import FileError, Reader, ReadingSettings, worker_pool
 from core.reading.extraction_types import NotReadable
 from core.reading.worker_pool import WorkerPool
 from support import web_pages as pages
+from support.fake_engines import FakeEngine, results
+from support.scripted_app import scripted_app
 
 NEWS = pages.NEWS.encode()
 
@@ -49,6 +55,71 @@ def test_a_worker_can_open_nothing(workers: WorkerPool) -> None:
     limits = [Path(f"/proc/{pid}/limits").read_text() for pid in children()]
     assert any("Max open files            0                    0" in text for text in limits)
     assert any("Max processes             0                    0" in text for text in limits)
+
+
+def test_a_worker_is_confined(workers: WorkerPool) -> None:
+    assert workers.confinement(patient()).missing == []
+    (worker,) = workers._alive
+    status = Path(f"/proc/{worker._process.pid}/status").read_text()
+    assert "NoNewPrivs:\t1" in status
+    assert "Seccomp:\t2" in status
+
+
+# These are refused for real: no such system call, no filter for the architecture, no such limit.
+LACKING = {
+    "seccomp": "from core.reading import confinement as c; c.MACHINES = {n: m._replace(seccomp_call=9999) for n, m in c.MACHINES.items()}",
+    "没有为": "from core.reading import confinement as c; c.MACHINES = {}",
+    "RLIMIT_AS": "from core.reading import confinement as c; c.resource.RLIMIT_AS = 99",
+}
+
+
+def let_workers_lack(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = f"{LACKING[lacking]}; from core.reading import worker; worker.main()"
+    monkeypatch.setattr(worker_pool, "WORKER_COMMAND", (sys.executable, "-c", script))
+
+
+@pytest.mark.parametrize("lacking", LACKING)
+def test_without_confinement_nothing_is_read(
+    lacking: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    let_workers_lack(lacking, monkeypatch)
+    reader = Reader(ReadingSettings())
+    try:
+        for _ in range(2):
+            with pytest.raises(FileError, match=r"不能封闭解析文件的进程.*READING_UNCONFINED=1"):
+                reader.read_file("合同.txt", "一句话。".encode())
+    finally:
+        reader.close()
+    (warning,) = [record.getMessage() for record in caplog.records if "no confinement" in record.getMessage()]
+    assert lacking in warning
+    assert "are not read" in warning
+
+
+def test_an_administrator_can_allow_it(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    let_workers_lack("seccomp", monkeypatch)
+    reader = Reader(ReadingSettings(unconfined=True))
+    try:
+        assert reader.read_file("合同.txt", "一句话。".encode()).text == "一句话。"
+    finally:
+        reader.close()
+    assert "are read nevertheless" in caplog.text
+
+
+def check_of_reading(app: App) -> DoctorCheck:
+    return next(check for check in diagnose(app) if check.name == "阅读")
+
+
+def test_the_diagnosis_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with scripted_app(says=[], engines=[FakeEngine("fake", results(1))]) as (app, _):
+        check = check_of_reading(app)
+        assert (check.ok, "由内核封闭" in check.message) == (True, True)
+    let_workers_lack("seccomp", monkeypatch)
+    with scripted_app(says=[], engines=[FakeEngine("fake", results(1))]) as (app, _):
+        check = check_of_reading(app)
+        assert (check.ok, "网页和文件都不读" in check.message) == (False, True)
+        assert "READING_UNCONFINED=1" in check.cure
+    with scripted_app(says=[], engines=[FakeEngine("fake", results(1))], READING_UNCONFINED="1") as (app, _):
+        assert "仍然阅读" in check_of_reading(app).message
 
 
 def test_one_that_was_killed_is_replaced(workers: WorkerPool) -> None:

@@ -22,4 +22,4 @@ class KeptWorkers(WorkerPool):
 @pytest.fixture(autouse=True)
 def kept_workers(workers: KeptWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every App of a test reads with them."""
-    monkeypatch.setattr(reader, "WorkerPool", lambda _: workers)
+    monkeypatch.setattr(reader, "WorkerPool", lambda *_, **__: workers)
