@@ -10,15 +10,17 @@ from .citation_verdicts import (
     list_verdicts,
     tally,
 )
-from .citations import cited_numbers, cited_sources, parse_markdown
+from .citations import INVENTED, cited_numbers, cited_sources, drop_unsourced, parse_markdown
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
 from .html.source_html import references_html, results_html, site_name, source_panel_html, verdict_html
 from .html.source_marks import TextSpan, compared_spans, marked_html
 from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status
+from .sourced_text import SourcedEvents, SourcedText
 
 __all__ = [
     "ATTACHED",
+    "INVENTED",
     "MARKS",
     "NO_SOURCES_NOTE",
     "OFFICIAL",
@@ -28,6 +30,8 @@ __all__ = [
     "Block",
     "BlockStream",
     "CitationVerdict",
+    "SourcedEvents",
+    "SourcedText",
     "TextSpan",
     "annotate",
     "check_results",
@@ -35,6 +39,7 @@ __all__ = [
     "cited_sources",
     "compared_spans",
     "describe_source",
+    "drop_unsourced",
     "events",
     "export",
     "is_official",

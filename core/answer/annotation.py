@@ -35,10 +35,11 @@ def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
         bracket[verdict.number] = min(bracket.get(verdict.number, verdict), verdict, key=lambda one: one.severity_key)
     marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
     marks += [(statement.end, NO_SOURCE) for statement in check.uncited]
-    return AnnotatedText(_with_marks(text, sorted(marks)), list(by_bracket.values()))
+    return AnnotatedText(with_marks(text, sorted(marks)), list(by_bracket.values()))
 
 
-def _with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:
+def with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:
+    """Return the text with each mark inserted at its place. The places are in ascending order."""
     pieces, begin = [], 0
     for at, mark in marks:
         pieces += [text[begin:at], mark]

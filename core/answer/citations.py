@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
@@ -16,7 +17,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from core.answer.annotation import END_OF_NOTE, NO_SOURCE, NOTE
+from core.answer.annotation import END_OF_NOTE, NO_SOURCE, NOTE, with_marks
 from core.base.text import clean
 from core.search.types import Source
 
@@ -26,19 +27,24 @@ MAX_CITATION_LENGTH = 32
 """The length of the longest citation: `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]` fits. A growing text is held back up to this
 length."""
 
+INVENTED = "\ufff3"
+"""A character behind the opening bracket of a number that must not cite anything, whatever sources there are. Like the
+marks of `annotate` it cannot come from outside."""
+
 _NUMBER = "[1-9１-９][0-9０-９]{0,2}"
 _LABEL = (
     "(?:(?:搜索结果|参考文献|参考资料|参考|来源|资料|文献|引用|网页|结果"
     "|sources?|references?|refs?|citations?|cites?|results?) ?[:：_#]? ?)?"
 )
 _ITEM = f"{_LABEL}{_NUMBER}(?: ?[-–—－~～] ?{_LABEL}{_NUMBER})?"
-_INSIDE = rf"\^{_NUMBER}\^|\[{_NUMBER}\]|{_ITEM}(?: ?[,，、;；] ?{_ITEM})*(?:†[^\[\]【】［］\n]*)?"
+_INSIDE = rf"\^{_NUMBER}\^|\[{INVENTED}?{_NUMBER}\]|{_ITEM}(?: ?[,，、;；] ?{_ITEM})*(?:†[^\[\]【】［］\n]*)?"
 # `[1](https://…)` is a link and `a[1] = 2` an assignment, but in `[1](2024 年)` the parenthesis is part of the sentence.
 _NOT_AFTER = r"(?!\(\s*<?(?:[A-Za-z]+:|[/#?.@]|[A-Za-z0-9-]+\.[A-Za-z])| ?=)"
-_BRACKET = rf"(?=.[^\n]{{1,{MAX_CITATION_LENGTH - 2}}}?[\]】］])[\[【［](?:{_INSIDE})[\]】］]{_NOT_AFTER}"
+_BRACKET = rf"(?=.[^\n]{{1,{MAX_CITATION_LENGTH - 2}}}?[\]】］])[\[【［]{INVENTED}?(?:{_INSIDE})[\]】］]{_NOT_AFTER}"
 _CITATIONS = re.compile(rf"{_BRACKET}(?: ?[,，、]? ?{_BRACKET})*", re.IGNORECASE)
 _RANGE = re.compile(rf"({_NUMBER})(?: ?[-–—－~～] ?{_LABEL}({_NUMBER}))?", re.IGNORECASE)
 _REMARK = re.compile(r"†[^\]】］]*")
+_INVENTED = re.compile(rf"[\[【［]{INVENTED}[^\]】］]*[\]】］]")
 
 # A bracket right after a word is a citation (`OpenAI[1] 发布`, `research[1]`) unless the word is one that programmers
 # give to arrays: a lone small letter, snake_case, or one of a few names. Prose with citations is what models write
@@ -83,6 +89,12 @@ def _open_formula_length(text: str) -> int:
     return len(line) - begun.start() if begun else 0
 
 
+def has_open_formula(paragraph: str) -> bool:
+    """Return whether a formula has begun in the paragraph, and not ended."""
+    is_block = paragraph.lstrip().startswith("$$") and paragraph.count("$$") % 2 == 1
+    return is_block or _open_formula_length(paragraph) > 0
+
+
 def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
     """Return the numbers of the sources that the text cites, in the order of first citation."""
     known = {source.number for source in sources}
@@ -94,6 +106,84 @@ def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...
     """Return the sources that the text cites, ordered by number."""
     by_number = {source.number: source for source in sources}
     return tuple(by_number[number] for number in sorted(cited_numbers(markdown, sources)))
+
+
+def sourced_numbers(citation: Token, known: Container[int]) -> list[int]:
+    """Return the numbers of a citation that have a source, in ascending order. Without any it is not shown."""
+    return sorted(number for number in citation.meta["numbers"] if number in known)
+
+
+# A citation without a source vanishes. Before these characters, the blank in front of it vanishes too.
+_CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
+
+
+def takes_blank_along(citation: Token) -> bool:
+    """Return whether the blank before a citation without a source vanishes with it."""
+    return not citation.meta["after"] or citation.meta["after"] in _CLOSES
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A place of a text where citations have no source: `text[start:end]` is to be replaced."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+def drop_unsourced(markdown: str, known: Container[int]) -> str:
+    """Return the text without the citations that have no source, exactly as the page shows it. `[1, 7]` with a source 1
+    becomes `[1]`."""
+    return apply_cuts(markdown, unsourced_cuts(markdown, known))
+
+
+def apply_cuts(text: str, cuts: Iterable[Cut]) -> str:
+    pieces, begin = [], 0
+    for cut in cuts:
+        pieces += [text[begin : cut.start], cut.replacement]
+        begin = cut.end
+    return "".join([*pieces, text[begin:]]).replace(INVENTED, "")
+
+
+def unsourced_cuts(text: str, known: Container[int], *, after: int = 0) -> list[Cut]:
+    """Return the places of citations without a source, from `after` on. Every bracket that looks like a citation gets a
+    mark, by which the parser's tokens are found again in the text."""
+    ends = [found.end() for found in _CITATIONS.finditer(text, after) if _lacks_source(found[0], known)]
+    if not ends:
+        return []
+    marked = with_marks(text, [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(ends)])
+    citations = _citation_tokens(parse_clean_markdown(marked))
+    return [_cut(text, token, ends[token.meta["note"]], known) for token in citations if "note" in token.meta]
+
+
+def last_block(text: str) -> str:
+    """Return the end of a growing text from the beginning of its last block, or item of a list, on: no earlier text
+    changes how it is read."""
+    starts = [token.map[0] for token in parse_blocks(text) if token.map and _begins_anew(token)]
+    return "".join(_LINE.findall(text)[starts[-1] :]) if starts else text
+
+
+def _begins_anew(token: Token) -> bool:
+    return token.level == 0 or (token.level == 1 and token.type == "list_item_open")
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+
+
+def _lacks_source(brackets: str, known: Container[int]) -> bool:
+    return INVENTED in brackets or any(number not in known for number in _numbers_in(brackets))
+
+
+_LINE_BEGINNING = re.compile(r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+)?\Z")
+
+
+def _cut(text: str, citation: Token, end: int, known: Container[int]) -> Cut:
+    start = end - len(citation.content)
+    numbers = sourced_numbers(citation, known)
+    before = text[max(0, start - _CONTEXT) : start]
+    if not numbers and takes_blank_along(citation) and not _LINE_BEGINNING.search(before):
+        start -= len(before) - len(before.rstrip(" "))
+    return Cut(start, end, "".join(f"[{number}]" for number in numbers))
 
 
 def parse_markdown(markdown: str) -> list[Token]:
@@ -132,7 +222,8 @@ def _citation_tokens(tokens: Iterable[Token]) -> Iterator[Token]:
 def _numbers_in(brackets: str) -> tuple[int, ...]:
     """Return the numbers in the brackets: `[1, 3-5][2]` gives 1 3 4 5 2. A range that runs backwards makes it empty."""
     numbers: list[int] = []
-    for first, last in _RANGE.findall(_REMARK.sub("", unicodedata.normalize("NFKC", brackets))):
+    written = unicodedata.normalize("NFKC", _INVENTED.sub("", brackets))
+    for first, last in _RANGE.findall(_REMARK.sub("", written)):
         span = range(int(first), int(last or first) + 1)
         if not span:
             return ()
@@ -146,10 +237,12 @@ def _citation_rule(state: StateInline, silent: bool) -> bool:
         return False
     found = _CITATIONS.match(state.src, state.pos, state.posMax)
     numbers = _numbers_in(found[0]) if found else ()
-    if not found or not numbers:
+    if not found or not (numbers or INVENTED in found[0]):
         return False
-    before = state.src[max(0, state.pos - _CONTEXT) : state.pos]
-    after = state.src[found.end() : found.end() + 1]
+    note = _NOTE.match(state.src, found.end(), state.posMax)
+    end = note.end() if note else found.end()
+    before = _NOTE.sub("", state.src[max(0, state.pos - _CONTEXT) : state.pos])
+    after = state.src[end : end + 1]
     is_code = _CODE_BEFORE.search(before) or ("," in found[0] and _ARRAY_NOUN.search(before))
     is_definition = after == ":" and _LINE_START.search(before)
     if is_code or is_definition:
@@ -157,10 +250,9 @@ def _citation_rule(state: StateInline, silent: bool) -> bool:
     token = state.push("citation", "sup", 0)
     token.content = found[0]
     token.meta = {"numbers": numbers, "after": after}
-    state.pos = found.end()
-    if note := _NOTE.match(state.src, state.pos, state.posMax):
+    state.pos = end
+    if note:
         token.meta["note"] = int(note[1])
-        state.pos = note.end()
     if _NAMED_AFTER.match(state.src, state.pos) and _NAMED_BEFORE.search(before):
         token.meta["named"] = True
     return True

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Literal
 
 from core.answer.check_results import AnswerCheck
-from core.answer.citations import cited_sources
+from core.answer.citations import Cut, apply_cuts, cited_sources, unsourced_cuts
 from core.answer.events import (
     Answer,
     Checked,
@@ -27,6 +27,7 @@ from core.answer.events import (
     is_damaged,
 )
 from core.base.settings import EMBEDDED_LABEL
+from core.base.text import clean
 from core.search.types import Source
 
 Role = Literal["user", "assistant", "note"]
@@ -62,6 +63,16 @@ class Message:
     @property
     def sources(self) -> tuple[Source, ...]:
         return sources_in(self.events)
+
+    @property
+    def unsourced_cuts(self) -> list[Cut]:
+        """The places of the cleaned text that cite what is not a source. Only messages of earlier versions have some."""
+        return unsourced_cuts(clean(self.text), {source.number for source in self.sources})
+
+    @property
+    def shown_text(self) -> str:
+        """The text as the page shows it: an answer without citations that have no source."""
+        return apply_cuts(clean(self.text), self.unsourced_cuts if self.role == "assistant" else [])
 
     @property
     def searches(self) -> tuple[SearchFinished, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from core.answer import cited_numbers
+from core.answer import INVENTED, cited_numbers
 from core.base.web_addresses import host_of
 from core.search.types import Source
 
@@ -129,9 +129,9 @@ _BRACKETS = re.compile(_BRACKET)
 
 
 def _defuse_bracket(found: re.Match[str]) -> str:
-    """Put a blank into a bracketed number: an invented number must not cite a source that happens to have it."""
+    """Mark a bracketed number as invented: it must not cite a source that happens to have it."""
     bracket = found[0]
-    return f"{bracket[0]} {bracket[1:]}" if cited_numbers(bracket, _ANY_SOURCE) else bracket
+    return f"{bracket[0]}{INVENTED}{bracket[1:]}" if cited_numbers(bracket, _ANY_SOURCE) else bracket
 
 
 def _is_bare_label(label: str, url: str) -> bool:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from core.answer import cited_sources
+from core.answer import cited_sources, drop_unsourced
 from core.answer.events import (
     Answer,
     Notice,
@@ -82,8 +82,13 @@ class NativeAnswer:
                 yield from self.closing_events()
                 yield from self._notices()
                 yield from cut_off_notices(piece.cut_off)
-                yield Answer(self._text, cited_sources(self._text, (*self._given_sources, *self._sources())))
+                yield self._answer()
                 yield Usage(piece.input, piece.output, piece.estimated, reasoning=piece.reasoning)
+
+    def _answer(self) -> Answer:
+        sources = (*self._given_sources, *self._sources())
+        text = drop_unsourced(self._text, {source.number for source in sources})
+        return Answer(text, cited_sources(text, sources))
 
     def closing_events(self) -> Iterator[RunEvent]:
         """Yield the events that are left when the stream ends, with or without an error."""

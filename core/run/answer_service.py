@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import ClassVar, TypeVar
 
+from core.answer import SourcedEvents
 from core.answer.check_results import AnswerCheck, SourceText
 from core.answer.events import Answer, RunEvent
 from core.answer.message import Message, Mode
+from core.base.errors import AppError
 from core.base.settings import Settings
 from core.base.threads import LoopThread
 from core.llm import Model
@@ -101,7 +103,7 @@ class AnswerService(ABC):
 
     async def _events_in_turn(self, question: Question, ticket: QueueTicket) -> AsyncGenerator[RunEvent]:
         review = AutomaticReview(question)
-        async with self._wait_for_turn(ticket), aclosing(self.events(question)) as events:
+        async with self._wait_for_turn(ticket), aclosing(self._sourced_events(question)) as events:
             async for event in events:
                 if isinstance(event, Answer) and (found := await check_run_answer(event, question.run_sources)):
                     review.record_event(found)
@@ -110,6 +112,21 @@ class AnswerService(ABC):
                 yield event
             for later in await review.events():
                 yield later
+
+    async def _sourced_events(self, question: Question) -> AsyncGenerator[RunEvent]:
+        """Yield the events without citations that have no source. A failure still brings the text that was held back."""
+        run = SourcedEvents()
+        async with aclosing(self.events(question)) as events:
+            try:
+                async for event in events:
+                    for sourced in run.sourced(event):
+                        yield sourced
+            except AppError:
+                for sourced in run.rest():
+                    yield sourced
+                raise
+            for sourced in run.rest():
+                yield sourced
 
     def stream(
         self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.answer import PROBLEM_VERDICTS, UNCITED, CitationVerdict, list_verdicts
+from core.answer import PROBLEM_VERDICTS, UNCITED, CitationVerdict, drop_unsourced, list_verdicts
 from core.answer.check_results import AnswerCheck
 from core.answer.message import Message
 from core.base.errors import InputError
@@ -49,7 +49,7 @@ async def revise_answer(message: Message, check: AnswerCheck, texts: TextsByNumb
     reply, usage = await ask_once(model, prompt, max_tokens=tokens, seconds=REVISION_SECONDS)
     if usage.cut_off:
         raise ModelError("改写没有写完。", cure="请重试。")
-    text = extract_version(reply)
+    text = drop_unsourced(extract_version(reply), {source.number for source in message.sources})
     if not text or text == clean(message.text).strip():
         raise NothingToRevise
     new_check = await run_in_thread(lambda: check_text(text, message.sources, texts), name="wenyuan-checks")

@@ -61,6 +61,12 @@ def test_it_answers_at_once_when_nothing_has_to_be_searched() -> None:
     assert answer(events) == Answer("你好，有什么可以帮你？", ())
 
 
+def test_numbers_without_a_source_are_nowhere_in_the_events() -> None:
+    with agent(search_step("英伟达 CEO 现任"), final("是黄仁勋[2]，见[42][9]。")) as world:
+        events = world.ask()
+    assert answer(events).text == streamed(events) == "是黄仁勋[2]，见。"
+
+
 def test_it_searches_with_words_of_its_own_and_cites_what_it_used() -> None:
     engine = FakeEngine("fake", results(9))
     with agent(search_step("英伟达 CEO 现任"), final("是黄仁勋[2]。"), engines=[engine]) as world:

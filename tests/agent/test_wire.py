@@ -88,6 +88,16 @@ def test_native_tool_calling() -> None:
     assert "[1] 标题1" in second["messages"][-1]["content"]
 
 
+def test_numbers_without_a_source_are_nowhere_in_the_events() -> None:
+    with wired_agent(**TOOLS) as world:
+        world.server.reply = in_turn([call("英伟达 CEO")], ["是黄仁勋[", "2]，又见[", "4", "2]、【9", "7】。`x[42]`"])
+        searched = world.ask()
+        world.server.reply = in_turn(["你好[", "1]。"])
+        unsearched = world.ask("你好")
+    assert answer(searched).text == streamed(searched) == "是黄仁勋[2]，又见。`x[42]`"
+    assert answer(unsearched).text == streamed(unsearched) == "你好。"
+
+
 def test_a_long_native_answer_streams_while_it_is_written() -> None:
     with wired_agent(**TOOLS) as world:
         world.server.reply = in_turn([*["字" * 30] * 5, A_LONG_PAUSE, *["字" * 30] * 5])

@@ -150,6 +150,24 @@ def test_an_answer_out_of_nothing_says_so_beside_the_answer(core: Core) -> None:
     assert NO_SOURCES_NOTE not in core("ask", "你好").stderr, "the embedded model says it in its own words"
 
 
+@pytest.mark.parametrize("mode", ["chat", "agent"])
+def test_the_terminal_prints_no_number_without_a_source(core: Core, mode: str) -> None:
+    says = (
+        "怎么打开联网搜索：点开关[77]。"
+        if mode == "chat"
+        else "Thought: 好\nFinal Answer: 怎么打开联网搜索：点开关[77]。"
+    )
+    with openai_server() as server:
+        server.script = [says]
+        model = {"LLM_MODEL": "openai:script:x", "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k"}
+        told = core("ask", "怎么打开联网搜索？", "--search", "--mode", mode, AGENT_STRATEGY="react", **model)
+        events = lines(core("ask", "怎么打开联网搜索？", "--mode", mode, "--json", AGENT_STRATEGY="react", **model))
+    assert "点开关。" in told.stdout
+    assert "[77]" not in told.stdout
+    assert next(event["text"] for event in events if event["type"] == "answer") == "怎么打开联网搜索：点开关。"
+    assert "".join(event["text"] for event in events if event["type"] == "text_delta") == "怎么打开联网搜索：点开关。"
+
+
 def test_a_batch_answers_line_by_line_in_order(core: Core) -> None:
     queries = ["怎么打开联网搜索", "红烧肉怎么做", "SearXNG 返回 403", "案号是什么意思"]
     done = core("search", "-", "--json", stdin="\n".join(queries) + "\n\n")

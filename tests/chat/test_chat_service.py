@@ -34,13 +34,18 @@ def kinds(events: list[RunEvent]) -> list[str]:
     return [event.type for event in events]
 
 
+def streamed(events: list[RunEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
 def test_without_search_nothing_is_searched_and_nothing_is_cited() -> None:
     engine = FakeEngine("fake", results(3))
     with scripted_app(says=[["你好", "[1]。"]], engines=[engine]) as (app, _):
         events = list(app.chat.stream("在吗"))
     assert engine.queries == []
     assert kinds(events) == ["text_delta", "text_delta", "answer", "usage"]
-    assert events[2] == Answer("你好[1]。", ())
+    assert events[2] == Answer("你好。", ())
+    assert streamed(events) == "你好。"
 
 
 def test_with_search_the_results_stand_in_the_prompt_and_only_cited_sources_are_listed() -> None:
@@ -61,8 +66,25 @@ def test_with_search_the_results_stand_in_the_prompt_and_only_cited_sources_are_
     answer = events[-2]
     assert isinstance(answer, Answer)
     assert [source.number for source in answer.sources] == [1, 2]
+    assert streamed(events) == answer.text == "结论[2]，依据【1】。没有", "a number without a source is nowhere"
     assert isinstance(events[-1], Usage)
     assert events[-1].estimated
+
+
+def test_text_is_held_back_only_while_it_may_become_a_number_without_a_source() -> None:
+    with scripted_app(says=[["甲", "[", "7]", "乙", "[3", "]", "。"]], engines=[FakeEngine("fake", results(3))]) as (
+        app,
+        _,
+    ):
+        events = list(app.chat.stream("问题", options=SEARCH))
+    assert [event.text for event in events if isinstance(event, TextDelta)] == ["甲", "乙", "[3]。"]
+
+
+def test_an_answer_that_breaks_off_keeps_what_was_held_back() -> None:
+    with scripted_app(says=[["甲说 ", "[1", EngineTimeout()]], engines=[]) as (app, _):
+        events = list(app.chat.stream("问题"))
+    assert isinstance(events[-1], RunFailed)
+    assert streamed(events) == "甲说 [1"
 
 
 def test_the_preview_is_what_the_model_gets() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.answer.citations import cited_numbers
+from core.answer.citations import INVENTED, cited_numbers, drop_unsourced
 from core.chat.link_citations import MAX_HELD_LENGTH, UNKNOWN_LINK_WAIT, LinkCitations
 from core.search.types import Source
 
@@ -35,12 +35,12 @@ def rewrite(text: str, *chunks: str) -> str:
         ("[坏](https://evil.example/)", "[坏](https://evil.example/)"),
         ("[坏](javascript:alert(1))", "[坏](javascript:alert(1))"),
         ("`[a](https://a.example/1)` 与 [a](https://a.example/1)", "`[a](https://a.example/1)` 与 a[1]"),
-        ("```\n[a](https://a.example/1)\n\n[1]\n```\n[1]", "```\n[a](https://a.example/1)\n\n[1]\n```\n[ 1]"),
+        ("```\n[a](https://a.example/1)\n\n[1]\n```\n[1]", f"```\n[a](https://a.example/1)\n\n[1]\n```\n[{INVENTED}1]"),
         ("一个 ` 落单\n\n[a](https://a.example/1)", "一个 ` 落单\n\na[1]"),
         (r"\[a](https://a.example/1)", r"\[a](https://a.example/1)"),
-        ("它自己编的[1]、【2】和[来源 3]", "它自己编的[ 1]、【 2】和[ 来源 3]"),
-        ("[[1, 2], [3, 4]] 与 [注] 与 (括号) 与 ![", "[[ 1, 2], [ 3, 4]] 与 [注] 与 (括号) 与 !["),
-        ("[报道 [2]](https://a.example/1)", "报道 [ 2][1]"),
+        ("它自己编的[1]、【2】和[来源 3]", f"它自己编的[{INVENTED}1]、【{INVENTED}2】和[{INVENTED}来源 3]"),
+        ("[[1, 2], [3, 4]] 与 [注] 与 (括号) 与 ![", f"[[{INVENTED}1, 2], [{INVENTED}3, 4]] 与 [注] 与 (括号) 与 !["),
+        ("[报道 [2]](https://a.example/1)", f"报道 [{INVENTED}2][1]"),
     ],
 )
 def test_links_become_numbers(written: str, shown: str) -> None:
@@ -94,7 +94,7 @@ def test_other_text_is_left_alone(text: str) -> None:
 @given(TEXTS)
 def test_nothing_becomes_a_citation_but_links(text: str) -> None:
     links = LinkCitations(lambda _: None)
-    shown = links.feed(text) + links.end()
+    shown = drop_unsourced(links.feed(text) + links.end(), range(1, 1000))
     if "`" not in shown and "\\" not in shown:
         assert cited_numbers(shown, [Source(number, "", "", "") for number in range(1, 100)]) == ()
 

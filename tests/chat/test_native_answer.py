@@ -195,8 +195,10 @@ def test_two_spellings_of_one_page_are_one_source(server: OpenAIServer) -> None:
 
 
 def test_links_to_other_pages_are_no_citations_and_made_up_numbers_neither(server: OpenAIServer) -> None:
-    message = kept(answered(server, Search("q", [GOV]), "甲[1]，[乙](https://evil.example/x)。"))
-    assert message.text == "甲[ 1]，[乙](https://evil.example/x)。"
+    events = answered(server, Search("q", [GOV]), "甲[", "1]，`a[1]`，[乙](https://evil.example/x)。")
+    message = kept(events)
+    assert message.text == "甲，`a[1]`，[乙](https://evil.example/x)。"
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == message.text
     assert message.cited == ()
 
 

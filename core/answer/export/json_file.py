@@ -14,10 +14,13 @@ Times are ISO 8601 with an offset. `text` is Markdown in which `[n]` cites the r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, TypeVar
 
+from core.answer.check_results import AnswerCheck, CitationCheck, StatementCheck, UncitedStatement
+from core.answer.citations import Cut
 from core.answer.events import SearchFinished
 from core.answer.export import common
 from core.answer.message import Message
@@ -27,6 +30,8 @@ from core.search.types import Source
 
 FORMAT = "wenyuan-conversation"
 VERSION = 1
+
+Placed = TypeVar("Placed", StatementCheck, CitationCheck, UncitedStatement)
 
 
 def as_json(
@@ -51,7 +56,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
         "id": message.id,
         "role": message.role,
         "label": common.LABELS[message.role],
-        "text": clean(message.text),
+        "text": message.shown_text,
         "created": common.local_time(message.created, zone).isoformat(timespec="seconds"),
     }
     if message.role == "user":
@@ -62,11 +67,24 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
         "complete": message.ending is None
         and all(notice.kind not in common.INCOMPLETE_KINDS for notice in message.notices),
         "references": [_reference_json(source, common.format_day(message, zone)) for source in message.cited],
-        "check": message.check.to_json() if message.check else None,
+        "check": _move_places(message.check, message.unsourced_cuts).to_json() if message.check else None,
         "statutes": [verdict.to_json() for verdict in common.statute_findings(message, check_statutes)],
         "searches": [_search_json(search) for search in message.searches],
         "notices": [clean(notice.text) for notice in message.notices],
     }
+
+
+def _move_places(check: AnswerCheck, cuts: Sequence[Cut]) -> AnswerCheck:
+    """Return the check with its places in the exported text, which has no citations without a source."""
+
+    def moved(place: int) -> int:
+        return place - sum(cut.end - cut.start - len(cut.replacement) for cut in cuts if cut.end <= place)
+
+    def move(one: Placed) -> Placed:
+        return replace(one, start=moved(one.start), end=moved(one.end))
+
+    statements = (replace(move(one), citations=tuple(map(move, one.citations))) for one in check.statements)
+    return replace(check, statements=tuple(statements), uncited=tuple(map(move, check.uncited)))
 
 
 def _reference_json(source: Source, accessed: str) -> dict[str, Any]:

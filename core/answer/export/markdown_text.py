@@ -39,7 +39,7 @@ def answer_as_markdown(
     message: Message, check_statutes: common.CheckStatutes = common.no_statute_check, *, zone: tzinfo | None = None
 ) -> str:
     """Return one answer with the results of its checks and its references."""
-    parts = [make_inert(message.text)]
+    parts = [make_inert(message.shown_text)]
     checks = {"依据核对": common.check_lines(message), "法条核验": common.statute_lines(message, check_statutes)}
     for name, lines in checks.items():
         if shown := "\n".join(f"- {escape_line(line)}" for line in lines):

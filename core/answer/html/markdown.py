@@ -16,7 +16,14 @@ from markupsafe import Markup, escape
 
 from core.answer.annotation import Notes
 from core.answer.citation_verdicts import UNCITED
-from core.answer.citations import parse_blocks, parse_clean_markdown, parse_markdown, unsettled_length
+from core.answer.citations import (
+    parse_blocks,
+    parse_clean_markdown,
+    parse_markdown,
+    sourced_numbers,
+    takes_blank_along,
+    unsettled_length,
+)
 from core.answer.html.formulas import mathml, strip_delimiters
 from core.answer.html.source_html import canonical_target, chip_html, link_attributes, link_target, number_html
 from core.base.text import clean, one_line, shorten
@@ -151,8 +158,6 @@ _ALIGNED = {
 _BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
 _NARROW_SPACE = Markup("\u202f")
 _WITHOUT_SOURCE = Markup('<sup class="wy-uncited" title="这句话没有注明出处">%s</sup>') % UNCITED
-# A citation without a source vanishes. Before these characters, the blank in front of it vanishes too.
-_CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
 _TARGET_LENGTH = 40
 
 
@@ -230,11 +235,11 @@ class _Renderer:
         return _NOTHING
 
     def _citation(self, token: Token, out: list[Markup]) -> None:
-        cited = sorted(number for number in token.meta["numbers"] if number in self._sources)
+        cited = sourced_numbers(token, self._sources)
         chips = _NARROW_SPACE.join(self._chip(number, token.meta.get("note")) for number in cited)
         if cited:
             out.append(Markup('<span class="wy-named">%s</span>') % chips if "named" in token.meta else chips)
-        elif out and (not token.meta["after"] or token.meta["after"] in _CLOSES):
+        elif out and takes_blank_along(token):
             out[-1] = out[-1].rstrip(" ")
 
     def _chip(self, number: int, note: int | None) -> Markup:

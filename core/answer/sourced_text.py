@@ -1,0 +1,139 @@
+"""A run without citations that have no source: the same rule as on the page, for every reader of the events.
+
+Works on a growing text: returned text never changes, and only what may still become a citation is held back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from dataclasses import replace
+
+from core.answer.citations import (
+    INVENTED,
+    MAX_CITATION_LENGTH,
+    Cut,
+    apply_cuts,
+    drop_unsourced,
+    has_open_formula,
+    last_block,
+    unsourced_cuts,
+)
+from core.answer.events import (
+    Answer,
+    PageRead,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    TextDelta,
+    ToolStarted,
+)
+
+MAX_HELD = 400
+"""Characters that wait behind a citation which may turn out to be part of code, of a formula or of a link."""
+
+# Blanks, brackets that begin like a citation, and backticks wait for the characters behind them, which decide.
+_LABELS = "搜索结果参考文献资料来源引用网页"
+_INSIDE = rf"[{_LABELS}a-zA-Z0-9０-９ ,，、;；:：_#^\-–—－~～]{{0,{MAX_CITATION_LENGTH}}}"
+_REMARK = rf"(?:†[^\[\]【】［］\n]{{0,{MAX_CITATION_LENGTH}}})?"
+_BEGUN = rf"[\[【［]{{1,2}}{INVENTED}?{_INSIDE}{_REMARK}"
+_MAY_BE_CITED = re.compile(
+    rf" *(?:{_BEGUN}[\]】］]{{1,2}} ?[,，、]? ?)*(?:{_BEGUN}(?:[\]】］]{{1,2}}\([^()\n]{{0,12}})?)?`*\Z"
+)
+_LONGEST_RUN = 10 * MAX_CITATION_LENGTH
+
+
+def _undecided_length(text: str) -> int:
+    """Return the number of characters at the end that may be, or may touch, a citation."""
+    tail = text[-_LONGEST_RUN:]
+    found = _MAY_BE_CITED.search(tail)
+    return len(tail) - found.start() if found else 0
+
+
+_NEW_PARAGRAPH = re.compile(r"\n[ \t]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t])")
+_CLOSED_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_CLOSED_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+
+
+def _is_inside_something(text: str, bracket: str) -> bool:
+    """Return whether the bracket behind the text stands in code, a formula or a link that has begun and not ended."""
+    paragraph = _CLOSED_CODE.sub("", _NEW_PARAGRAPH.split(text[-4 * MAX_HELD :])[-1])
+    brackets = _CLOSED_BRACKETS.sub("", _CLOSED_BRACKETS.sub("", paragraph))
+    return "`" in paragraph or "[" in brackets or has_open_formula(paragraph + bracket)
+
+
+class SourcedText:
+    """A growing text without citations that have no source. `known`: the numbers of the sources, as they are found."""
+
+    def __init__(self, known: Container[int]) -> None:
+        self._known = known
+        self._block = ""
+        """The text that was returned already, from the beginning of the block that is still growing."""
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Take the next text and return the part that can be shown now."""
+        self._held += text
+        return self._release(len(self._held) - _undecided_length(self._held), ended=False)
+
+    def end(self) -> str:
+        """Return all that is left. The next text begins anew."""
+        text = self._release(len(self._held), ended=True)
+        self._block = ""
+        return text
+
+    def _release(self, length: int, *, ended: bool) -> str:
+        cuts = self._cuts(length)
+        if not ended and (open_cut := next(filter(self._may_vanish, cuts), None)):
+            length, cuts = open_cut.start, cuts[: cuts.index(open_cut)]
+        ready, self._held = self._held[:length], self._held[length:]
+        self._block = last_block(self._block + ready) if cuts else self._block + ready
+        return apply_cuts(ready, cuts)
+
+    def _cuts(self, length: int) -> list[Cut]:
+        """Return the cuts in the text that is ready. What the block began with decides what is code."""
+        if not any(bracket in self._held[:length] for bracket in "[【［"):
+            return []
+        begun = len(self._block)
+        cuts = unsourced_cuts(self._block + self._held[:length], self._known, after=begun)
+        return [replace(cut, start=cut.start - begun, end=cut.end - begun) for cut in cuts]
+
+    def _may_vanish(self, cut: Cut) -> bool:
+        """Return whether later text may show that this was no citation."""
+        before, bracket = self._block + self._held[: cut.start], self._held[cut.start : cut.end].lstrip(" ")[:1]
+        return len(self._held) - cut.end < MAX_HELD and _is_inside_something(before, bracket)
+
+
+class SourcedEvents:
+    """The events of a run, in which no text cites a source that there is not."""
+
+    def __init__(self) -> None:
+        self._known = set[int]()
+        self._text = SourcedText(self._known)
+
+    def sourced(self, event: RunEvent) -> Iterator[RunEvent]:
+        """Yield the event, or what is left of it."""
+        match event:
+            case TextDelta(text=text):
+                yield from _delta(self._text.feed(text))
+                return
+            case SearchFinished(sources=sources):
+                self._known.update(source.number for source in sources)
+            case PageRead(source=source):
+                self._known.add(source.number)
+            case ToolStarted() | RunStopped() | RunFailed():
+                yield from self.rest()
+            case Answer(text=text):
+                yield from self.rest()
+                event = replace(event, text=drop_unsourced(text, self._known))
+        yield event
+
+    def rest(self) -> Iterator[RunEvent]:
+        """Yield the text that was held back."""
+        yield from _delta(self._text.end())
+
+
+def _delta(text: str) -> Iterator[TextDelta]:
+    if text:
+        yield TextDelta(text)
