@@ -7,6 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +36,7 @@ from core.answer import cited_sources, stored_message
 from core.answer.events import Notice
 from core.answer.message import Message
 from core.base.chinese.script import equivalent_characters
+from core.base.compression import MAX_BYTES, compress_text, decompress_text
 from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
@@ -180,7 +182,7 @@ class ConversationStore:
             "id": clean(message.id),
             "role": message.role,
             "text": clean(message.text),
-            "payload": stored_message.encode_message(message),
+            "payload": _pack(stored_message.encode_message(message)),
             "finished": finished,
             "created": message.created,
         }
@@ -380,8 +382,21 @@ def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
     return Conversation(row.id, row.title, row.mode, row.created, row.updated, row.share or "")
 
 
+def _pack(document: str) -> str:
+    """Return the document as the database stores it: compressed, unless it is too long to be unpacked again."""
+    return compress_text(document) if len(document.encode()) <= MAX_BYTES else document
+
+
+def _unpack(payload: object) -> object:
+    """Return the document. Older programs did not compress it; what is damaged is returned as it is."""
+    with suppress(ValueError):
+        return decompress_text(payload) if isinstance(payload, str) and not payload.startswith("{") else payload
+    return payload
+
+
 def _message(row: Row[tuple[object, ...]]) -> Message:
-    found = stored_message.decode_message(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
+    document = _unpack(row.payload)
+    found = stored_message.decode_message(document, id=row.id, role=row.role, text=row.text, created=row.created)
     if row.finished:
         return found
     cited = found.cited or cited_sources(found.text, found.sources)
