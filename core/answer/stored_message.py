@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, get_args
 
@@ -35,18 +36,22 @@ from core.search.types import Source
 
 log = logging.getLogger(__name__)
 
-VERSION = 2
-"""1: a search, a reading and a page did not tell which tool call had asked for it."""
+VERSION = 3
+"""1: a search, a reading and a page did not tell which tool call had asked for it. 2: events repeated the text, and named
+their empty fields."""
 
 EVENT_TYPES: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
 
 _AskedFor = SearchStarted | SearchFinished | ReadingStarted | PageRead
 
+_BRACKETS = re.compile(r"\[\d+\]")
 DAMAGED_TEXT = "（这条消息已损坏，无法显示。）"
 
 
 def encode_message(message: Message) -> str:
-    """Return the JSON of a message, without id, role, text and time: the database has columns for these."""
+    """Return the JSON of a message, without id, role, text and time: the database has columns for these. What repeats
+    the text is left out, so that nobody pays for it twice; `decode_message` takes it from there."""
+    text = clean(message.text)
     document = {
         "version": VERSION,
         "cited": _to_plain(message.cited),
@@ -56,7 +61,7 @@ def encode_message(message: Message) -> str:
     }
     optional = {"before": message.before, "suggestions": message.suggestions, "files": message.files}
     document |= {name: _to_plain(value) for name, value in optional.items() if value}
-    return f'{_json(document)[:-1]},"events":[{",".join(map(_encode_event, message.events))}]}}'
+    return f'{_json(document)[:-1]},"events":[{",".join(_encode_event(event, text) for event in message.events)}]}}'
 
 
 def _json(document: Any) -> str:
@@ -76,19 +81,48 @@ class _EventIdentity:
         return isinstance(other, _EventIdentity) and self.event is other.event
 
 
-def _encode_event(event: RunEvent) -> str:
-    changes = isinstance(event, Answer | Checked | Usage)
-    return _event_json(event) if changes else _encode_event_once(_EventIdentity(event))
+def _encode_event(event: RunEvent, text: str) -> str:
+    match event:
+        case Answer() | Checked():
+            return _json(_without_text(_plain_event(event), text))
+        case Usage():
+            return _json(_plain_event(event))
+    return _encode_event_once(_EventIdentity(event))
 
 
 @lru_cache(maxsize=256)
 def _encode_event_once(identity: _EventIdentity) -> str:
     """Encode an event once. A growing answer is saved every second, and its earlier events do not change."""
-    return _event_json(identity.event)
+    return _json(_plain_event(identity.event))
 
 
-def _event_json(event: RunEvent) -> str:
-    return _json({"type": event.type, **_to_plain(event)})
+def _plain_event(event: RunEvent) -> dict[str, Any]:
+    return {"type": event.type, **_to_plain(event)}
+
+
+def _without_text(entry: dict[str, Any], text: str) -> dict[str, Any]:
+    """Leave out what `_with_text` adds again: the text of the answer, and that of each statement which only lacks the
+    brackets."""
+    for part, same in _parts_of_text(entry, text):
+        if part.get("text") == same:
+            del part["text"]
+    return entry
+
+
+def _with_text(entry: dict[str, Any], text: str) -> dict[str, Any]:
+    for part, same in _parts_of_text(entry, text):
+        part.setdefault("text", same)
+    return entry
+
+
+def _parts_of_text(entry: dict[str, Any], text: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the parts of an event that are written in the text, and how they stand there."""
+    if entry["type"] == Answer.type:
+        yield entry, text
+    elif entry["type"] == Checked.type:
+        check = entry["check"]
+        for part in (*check.get("statements", ()), *check.get("uncited", ())):
+            yield part, _BRACKETS.sub("", text[part["start"] : part["end"]]).strip()
 
 
 def decode_message(document: object, *, id: str, role: str, text: object, created: object) -> Message:
@@ -102,7 +136,7 @@ def decode_message(document: object, *, id: str, role: str, text: object, create
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
         found = json.loads(_require_text(document))
-        events = _decode_events(found["events"])
+        events = _decode_events(found["events"], shown)
         events = tuple(_with_call_ids(events)) if found.get("version") == 1 else events
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         before = str(found.get("before", ""))
@@ -123,7 +157,7 @@ def _is_from_agent(events: Iterable[RunEvent]) -> bool:
     return any(isinstance(event, ToolStarted) or (isinstance(event, Usage) and event.parts) for event in events)
 
 
-def _decode_events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:
+def _decode_events(stored: list[dict[str, Any]], text: str) -> tuple[RunEvent, ...]:
     """Decode the stored events. Unknown fields and types of event are left out; a missing field gets its default."""
     events: list[RunEvent] = []
     for entry in stored:
@@ -131,8 +165,8 @@ def _decode_events(stored: list[dict[str, Any]]) -> tuple[RunEvent, ...]:
             log.info("a stored event of type %.40r is unknown to this version", entry["type"])
             continue
         try:
-            events.append(_type_adapters()[entry["type"]].validate_python(entry))
-        except ValueError:
+            events.append(_type_adapters()[entry["type"]].validate_python(_with_text(entry, text)))
+        except (ValueError, KeyError, TypeError, AttributeError):
             log.warning("a stored %s event is damaged and is left out", entry["type"])
             if not any(map(is_damaged, events)):
                 events.append(DAMAGED)
@@ -190,5 +224,23 @@ def _to_plain(value: Any) -> Any:
         case list() | tuple():
             return [_to_plain(inner) for inner in value]
     if is_dataclass(value):
-        return {name: _to_plain(getattr(value, name)) for name in value.__dataclass_fields__}
+        return _plain_fields(value)
     return value
+
+
+def _plain_fields(value: Any) -> dict[str, Any]:
+    """Return the fields, without empty ones whose default is as empty. Other defaults may be different ones some day."""
+    values = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    defaults = _empty_defaults(type(value))
+    return {
+        name: _to_plain(inner)
+        for name, inner in values.items()
+        if inner or name not in defaults or inner != defaults[name]
+    }
+
+
+@cache
+def _empty_defaults(kind: type) -> dict[str, Any]:
+    """Return the defaults that are empty, by the name of the field."""
+    defaults = {one.name: {} if one.default_factory is dict else one.default for one in fields(kind)}
+    return {name: default for name, default in defaults.items() if not default}

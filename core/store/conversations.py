@@ -7,12 +7,16 @@ import re
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    FromClause,
     Row,
+    Select,
     Update,
     and_,
     bindparam,
@@ -24,6 +28,7 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    union_all,
     update,
 )
 
@@ -31,6 +36,7 @@ from core.answer import cited_sources, stored_message
 from core.answer.events import Notice
 from core.answer.message import Message
 from core.base.chinese.script import equivalent_characters
+from core.base.compression import MAX_BYTES, compress_text, decompress_text
 from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
@@ -67,23 +73,25 @@ _ADD = insert(messages).values(
     .scalar_subquery(),
 )
 
-# This statement runs with every run of a page.
-_LISTED = (
-    select(conversations)
-    .where(
-        or_(
-            conversations.c.owner == bindparam("reader"),
-            and_(
-                conversations.c.owner.is_(None),
-                conversations.c.id.in_(select(visits.c.conversation_id).where(visits.c.visitor == bindparam("reader"))),
-            ),
-        ),
-        conversations.c.title != "",
-        _NOT_DELETED,
-    )
-    .order_by(conversations.c.updated.desc(), conversations.c.id)
-    .limit(bindparam("most"))
-)
+
+def _listed(*conditions: ColumnElement[bool]) -> Select[Any]:
+    """Return the statement for a reader's list. Each half has an index of its own; with one condition for both, the
+    database would read everybody's conversations."""
+    of_account = select(conversations).where(conversations.c.owner == bindparam("reader"))
+    visited = visits.join(conversations, visits.c.conversation_id == conversations.c.id)
+    of_browser = select(conversations).select_from(visited)
+    of_browser = of_browser.where(visits.c.visitor == bindparam("reader"), conversations.c.owner.is_(None))
+    halves = (half.where(conversations.c.title != "", _NOT_DELETED, *conditions) for half in (of_account, of_browser))
+    listed = union_all(*(select(_latest(half, conversations).subquery()) for half in halves)).subquery()
+    return _latest(select(listed), listed)
+
+
+def _latest(query: Select[Any], table: FromClause) -> Select[Any]:
+    return query.order_by(table.c.updated.desc(), table.c.id).limit(bindparam("most"))
+
+
+_LISTED = _listed()
+"""The list without words to search for. It runs with every run of a page."""
 
 TITLE_LENGTH = 40
 UNDO_SECONDS = 30 * 60
@@ -174,7 +182,7 @@ class ConversationStore:
             "id": clean(message.id),
             "role": message.role,
             "text": clean(message.text),
-            "payload": stored_message.encode_message(message),
+            "payload": _pack(stored_message.encode_message(message)),
             "finished": finished,
             "created": message.created,
         }
@@ -219,7 +227,8 @@ class ConversationStore:
         `words`, only those that contain each word in their title or messages. Without a visitor the list is empty."""
         if not visitor_id:
             return ()
-        query = _LISTED.where(*map(self._contains_word, one_line(words[:MAX_SEARCH_LENGTH]).split()[:MAX_SEARCH_WORDS]))
+        conditions = map(self._contains_word, one_line(words[:MAX_SEARCH_LENGTH]).split()[:MAX_SEARCH_WORDS])
+        query = _listed(*conditions) if words else _LISTED
         with self._database.read() as connection:
             rows = connection.execute(query, {"reader": digest(visitor_id), "most": limit})
             return tuple(map(_conversation, rows))
@@ -373,8 +382,21 @@ def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
     return Conversation(row.id, row.title, row.mode, row.created, row.updated, row.share or "")
 
 
+def _pack(document: str) -> str:
+    """Return the document as the database stores it: compressed, unless it is too long to be unpacked again."""
+    return compress_text(document) if len(document.encode()) <= MAX_BYTES else document
+
+
+def _unpack(payload: object) -> object:
+    """Return the document. Older programs did not compress it; what is damaged is returned as it is."""
+    with suppress(ValueError):
+        return decompress_text(payload) if isinstance(payload, str) and not payload.startswith("{") else payload
+    return payload
+
+
 def _message(row: Row[tuple[object, ...]]) -> Message:
-    found = stored_message.decode_message(row.payload, id=row.id, role=row.role, text=row.text, created=row.created)
+    document = _unpack(row.payload)
+    found = stored_message.decode_message(document, id=row.id, role=row.role, text=row.text, created=row.created)
     if row.finished:
         return found
     cited = found.cited or cited_sources(found.text, found.sources)

@@ -143,4 +143,9 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE search_records DROP COLUMN attempts",
         "DROP TABLE metric_sums",
     ),
+    # 10: few conversations are deleted. An index of all of them was taken for that of a reader's own.
+    (
+        "DROP INDEX conversations_deleted",
+        "CREATE INDEX conversations_deleted ON conversations (deleted) WHERE deleted IS NOT NULL",
+    ),
 )

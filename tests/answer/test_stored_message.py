@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import core.answer.events
-from core.answer.events import DAMAGED, Notice, RunEvent, Thought, Usage, _Event
+from core.answer.check_results import (
+    CHECKER_VERSION,
+    AnswerCheck,
+    SourceCheck,
+    StatementCheck,
+    UncitedStatement,
+    Verdict,
+)
+from core.answer.events import DAMAGED, Answer, Checked, Notice, RunEvent, Thought, Usage, _Event
 from core.answer.message import Message
 from core.answer.stored_message import DAMAGED_TEXT, EVENT_TYPES, decode_message, encode_message
 from core.base.text import clean
@@ -86,7 +94,49 @@ def test_whatever_is_written_can_be_stored_anywhere(text: str) -> None:
     document = encode_message(Message("assistant", text, (Thought(text), Usage(1, 2, parts={text: 1})), model=text))
     assert "\x00" not in document
     document.encode()  # a lone surrogate would raise
-    assert json.loads(document)["events"][0]["text"] == clean(text)
+    assert json.loads(document)["events"][0].get("text", "") == clean(text)
+
+
+@settings(max_examples=200)
+@given(st.text("答[1]。 *", max_size=12), st.text("答[1]。 *", max_size=6), st.integers(-3, 12), st.integers(-3, 12))
+def test_what_is_left_out_because_the_text_has_it_comes_back(text: str, said: str, start: int, end: int) -> None:
+    check = SourceCheck(Verdict.ABSENT, 0.5, "")
+    for part in (said, text[start:end], text):
+        checked = Checked(
+            AnswerCheck((StatementCheck(start, end, part, check, ()),), (UncitedStatement(start, end, part),))
+        )
+        message = Message("assistant", text, (checked, Answer(text), Answer(part)))
+        assert again(message) == message
+
+
+def test_the_text_is_not_stored_twice() -> None:
+    text = "劳动者可以解除劳动合同[1][2]。用人单位应当支付经济补偿[2]。"
+    check = SourceCheck(Verdict.SUPPORTED, 0.9, "")
+    statements = (
+        StatementCheck(0, 18, "劳动者可以解除劳动合同。", check, ()),
+        StatementCheck(18, 34, "用人单位应当支付经济补偿。", check, ()),
+    )
+    message = Message("assistant", text, (Checked(AnswerCheck(statements)), Answer(text)))
+    assert text[18:34].startswith("用人单位"), "the places are those of the statements"
+    assert "劳动" not in encode_message(message)
+    assert "用人单位" not in encode_message(message)
+    assert again(message) == message
+
+
+def test_documents_of_version_2_are_read_as_they_are() -> None:
+    """Version 2 wrote every field, and the text in the events too."""
+    document = json.loads(encode_message(FULL))
+    answer = next(entry for entry in document["events"] if entry["type"] == "answer")
+    answer["text"] = "改写之前[1]"
+    document["version"] = 2
+    found = decode_message(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
+    assert [event.text for event in found.events if isinstance(event, Answer)] == ["改写之前[1]"]
+
+
+def test_the_version_of_a_check_is_always_written() -> None:
+    """A newer checker must find the results of this one to be old."""
+    message = Message("assistant", "答", (Checked(AnswerCheck()),))
+    assert json.loads(encode_message(message))["events"][0]["check"]["version"] == CHECKER_VERSION
 
 
 def test_an_event_from_a_newer_version_is_left_out() -> None:
@@ -102,9 +152,9 @@ def test_an_event_from_a_newer_version_is_left_out() -> None:
 def test_a_field_that_an_older_version_did_not_write_has_its_default() -> None:
     document = json.loads(encode_message(FULL))
     usage = next(entry for entry in document["events"] if entry["type"] == "usage")
-    del usage["parts"]
+    del usage["parts"], usage["estimated"]
     found = decode_message(json.dumps(document), id="id1", role="assistant", text=FULL.text, created=0)
-    assert found.usage == Usage(10, 20, True, {})
+    assert found.usage == Usage(10, 20, False, {})
 
 
 def test_damage_that_was_told_in_other_words_is_known_by_its_kind() -> None:

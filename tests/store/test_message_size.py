@@ -1,0 +1,107 @@
+"""What an answer takes in the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import select, text, update
+
+from bench.load_world import answer
+from core.answer import cited_sources
+from core.answer.check_results import SourceText
+from core.answer.events import Answer, Checked, PageRead, ReadingStarted, SearchFinished, SearchStarted, Usage
+from core.answer.message import Message
+from core.answer.stored_message import encode_message
+from core.base.compression import MAX_BYTES, compress_text
+from core.checks import check_answer
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.store import ConversationStore, Database
+from core.store.tables import messages
+from support.base import loaded
+from support.messages import FULL
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+QUESTION = "用人单位没有按时支付劳动报酬，劳动者可以怎么办？"
+PAGE = "".join(f"第{n}段：用人单位没有按时足额支付劳动报酬的，劳动者可以向劳动监察部门投诉。\n" for n in range(120))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    url = "" if request.param == "sqlite" else request.getfixturevalue("postgres").new_database()
+    database = Database.from_settings(loaded(DATABASE_URL=url).values)
+    yield database
+    database.close()
+
+
+def bench_answer() -> Message:
+    """An answer as `make load` has them: 8 kB of text, ten results, five of them sources, one page read, all checked."""
+    said = "".join(answer("访客0001"))
+    places = [f"http://127.0.0.1:40000/page/568274286/{number}" for number in range(1, 11)]
+    snippet = f"关于{QUESTION}的说明。" * 5
+    results = tuple(
+        SearchResult(f"第 {n} 条结果", url, snippet, "127.0.0.1", None, "searxng", n) for n, url in enumerate(places, 1)
+    )
+    sources = tuple(Source(n, one.title, one.url, one.snippet, "searxng") for n, one in enumerate(results[:5], 1))
+    attempts = (Attempt("searxng", AttemptOutcome.OK, 0.1234),)
+    read = Source(1, sources[0].title, sources[0].url, snippet, "searxng", None, "page", len(PAGE))
+    found = SearchResponse(SearchQuery(QUESTION), results, attempts, "searxng", search_time=0.1234)
+    texts = [SourceText(1, PAGE), *(SourceText(one.number, one.snippet, is_full=False) for one in sources[1:])]
+    events = (
+        SearchStarted(QUESTION),
+        SearchFinished(found, sources),
+        ReadingStarted(sources[:1]),
+        PageRead(read),
+        Checked(check_answer(said, texts)),
+        Answer(said, cited_sources(said, sources)),
+        Usage(2_000, 600),
+    )
+    return Message("assistant", said, events, cited_sources(said, sources), 10.5, model="bench")
+
+
+def keep(database: Database, message: Message) -> str:
+    store = ConversationStore(database)
+    id = store.create(visitor_id="browser")
+    store.save(id, Message("user", QUESTION), visitor_id="browser")
+    store.save(id, message, visitor_id="browser")
+    return id
+
+
+def test_an_answer_takes_little_more_than_its_text(database: Database) -> None:
+    message = bench_answer()
+    assert 7_500 < len(message.text.encode()) < 9_000
+    assert message.check
+    assert len(message.check.statements) > 30
+    id = keep(database, message)
+    assert ConversationStore(database).load(id).messages[1] == message
+    with database.read() as connection:
+        payload = connection.execute(select(messages.c.payload).where(messages.c.role == "assistant")).scalar_one()
+    assert len(payload) <= 4_000, f"{len(payload)} bytes beside {len(message.text.encode())} of text"
+    assert [one.id for one in ConversationStore(database).list_conversations("browser", words="期限 30 日")] == [id]
+
+
+def test_what_an_older_program_kept_is_read_as_it_is(database: Database) -> None:
+    id = keep(database, FULL)
+    with database.write() as connection:
+        plain = update(messages).where(messages.c.id == FULL.id).values(payload=encode_message(FULL))
+        connection.execute(plain)
+    assert ConversationStore(database).load(id).messages[1] == FULL
+
+
+def test_what_would_be_too_long_to_be_unpacked_is_kept_as_it_is(database: Database) -> None:
+    long = replace(FULL, before="长" * (MAX_BYTES // 3))
+    id = keep(database, long)
+    assert ConversationStore(database).load(id).messages[1] == long
+
+
+def test_a_payload_that_expands_without_end_is_a_damaged_message(database: Database) -> None:
+    id = keep(database, FULL)
+    with database.write() as connection:
+        bomb = compress_text(json.dumps({"events": " " * (MAX_BYTES + 1)}))
+        connection.execute(text("UPDATE messages SET payload = :bomb"), {"bomb": bomb})
+    _question, shown = ConversationStore(database).load(id).messages
+    assert shown.text == FULL.text
+    assert [notice.kind for notice in shown.notices] == ["damaged"]
