@@ -23,7 +23,7 @@ FACES = {
     "core.base.settings": """
         Address Addresses ApiKey Count EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LimitsSettings LlmSettings
         LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
-        PanelControl SavedSettingsFile SavedSettingsStore SavedValues SearchSettings Seconds Section
+        PanelControl RetentionSettings SavedSettingsFile SavedSettingsStore SavedValues SearchSettings Seconds Section
         SettingEntry Settings SettingsNotSaved SettingsTooNew UnreadableSettings ValueFormat Word
         are_proxies_configured child_environment choose_model cookie_secret decode_values encode_values
         format_value list_settings load_settings log_problems merge_changes variable_name
@@ -71,8 +71,8 @@ FACES = {
     """,
     "core.store": """
         AnswerCount AttemptCount Conversation ConversationNotFound ConversationStore Counts Database MessagePage
-        MetricsStore Outbox PreferenceStore ReadPageStore SavedSettingsTable SearchCount StoreError StoredPage
-        UNDO_SECONDS make_title new_conversation_id
+        MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount StoreError StoredPage
+        TABLE_NAMES UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot replace_rows stage_rows
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService ArticleLookup Choices Configured Control

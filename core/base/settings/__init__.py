@@ -28,6 +28,7 @@ from core.base.settings.sections import (
     MetricsSettings,
     OpenaiSettings,
     PanelControl,
+    RetentionSettings,
     SearchSettings,
     Settings,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "OpenaiSettings",
     "Origin",
     "PanelControl",
+    "RetentionSettings",
     "SavedSettingsFile",
     "SavedSettingsStore",
     "SavedValues",
