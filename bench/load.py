@@ -5,6 +5,7 @@
     make load N=50 SPREAD=30   50 visitors who ask within 30 seconds; the table is only printed
     make load N=20 MODE=agent
     make load N=50 READ=3      three pages are read for each question
+    make load ARGS="--kept 0"  on an empty database, and not on one of 20,000 conversations
 
 Everything is on loopback and on the same cores: the app, the model, SearXNG and the visitors.
 """
@@ -29,6 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from sqlalchemy import insert
 
 from bench.load_visitor import Visitor
 from bench.load_world import (
@@ -41,6 +43,13 @@ from bench.load_world import (
     model_name,
 )
 from bench.report import write_section
+from core.answer.events import Answer
+from core.answer.message import Message
+from core.answer.stored_message import encode_message
+from core.store import Database
+from core.store.backends import SqliteFile
+from core.store.conversations import pack
+from core.store.tables import conversations, messages, visits
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -54,6 +63,9 @@ FIGURES = ROOT / "bench" / "load_figures.json"
 """Of the load of fifty, which `bench.scaling` counts with."""
 MOST = 500
 KEPT_WITHIN = 15.0
+KEPT_BEFORE = 20_000
+"""Conversations in the database before the first visitor comes: an empty one hides what grows with it."""
+FILLED_AT_ONCE = 1_000
 STREAMLIT_REMEMBERS = 125.0
 """Seconds for which Streamlit keeps the session of a closed page, and a little more."""
 GARBAGE_STAYS = 63.0
@@ -282,7 +294,7 @@ async def kept(database: Path, visitors: Sequence[Visitor]) -> int:
             found = {
                 (id, role, text)
                 for id, role, text in connection.execute(
-                    "SELECT conversation_id, role, text FROM messages WHERE finished"
+                    "SELECT conversation_id, role, text FROM messages WHERE finished AND conversation_id NOT LIKE 'load-%'"
                 )
             }
         connection.close()
@@ -299,9 +311,35 @@ async def kept(database: Path, visitors: Sequence[Visitor]) -> int:
         await asyncio.sleep(0.5)
 
 
-async def measure(count: int, *, spread: float, agent: bool, wait: bool, read: int, workers: int = 1) -> Load:
+def fill(folder: Path, count: int) -> None:
+    """Fill the database with others' conversations, each of one question and one answer as the visitors will have."""
+    database = Database(SqliteFile(folder / "database" / "wenyuan.sqlite3"))
+    said = "".join(answer("访客0000"))
+    payload = pack(encode_message(Message("assistant", said, (Answer(said),), model="load")))
+    blank = pack(encode_message(Message("user", "")))
+    for start in range(0, count, FILLED_AT_ONCE):
+        numbers = range(start, min(start + FILLED_AT_ONCE, count))
+        talks, seen, asked = [], [], []
+        for number in numbers:
+            id = f"load-{number:019}"
+            times = {"created": float(number), "updated": float(number)}
+            talks.append({"id": id, "owner": None, "title": f"问题 {number}", "mode": "chat", **times})
+            seen.append({"visitor": f"earlier {number % 5_000}", "conversation_id": id})
+            row = {"conversation_id": id, "finished": True, "created": float(number)}
+            asked.append({**row, "position": 1, "id": "q", "role": "user", "text": f"问题 {number}", "payload": blank})
+            asked.append({**row, "position": 2, "id": "a", "role": "assistant", "text": said, "payload": payload})
+        with database.write() as connection:
+            for table, rows in ((conversations, talks), (visits, seen), (messages, asked)):
+                connection.execute(insert(table), rows)
+    database.close()
+
+
+async def measure(
+    count: int, *, spread: float, agent: bool, wait: bool, read: int, workers: int = 1, kept_before: int = 0
+) -> Load:
     with outside("model") as (model, model_pid), outside("search") as (search, search_pid), load_folder() as folder:
         reading = {"READING_PAGES": str(read), "READING_ALLOW_HOSTS": search.removeprefix("http://")}
+        fill(folder, kept_before)
         with serving(workers, environment(folder, model, search, **reading)) as app:
             others_than = (*app.pids, model_pid, search_pid, os.getpid())
             first = [
@@ -393,7 +431,7 @@ WORLD = f"""A model on loopback answers after {FIRST_TOKEN_SECONDS} s with {TOKE
 NOTE = f"""Visitors without a browser: each speaks Streamlit's own protocol (`bench/load_visitor.py`), opens the page, waits until
 it is drawn, switches search on, asks one question, reads until the answer is complete, and leaves. All pages are open and at
 rest before the first question, and all questions are asked at once. {WORLD}
-SQLite; everything is on the same cores: the model, SearXNG and the visitors too. Answered: every word arrived, once and
+SQLite, with {KEPT_BEFORE:,} conversations before the first one comes; everything is on the same cores: the model, SearXNG and the visitors too. Answered: every word arrived, once and
 in order. Kept: question and whole answer are in the database file afterwards. The first token counts from Enter, without what search and
 model themselves take: rerun of the page, prompt, clients, drawing. Memory and file handles "after": three minutes
 after all have left, when Streamlit has forgotten their sessions."""
@@ -410,6 +448,12 @@ def main() -> int:
     parser.add_argument("--mode", choices=("chat", "agent"), default="chat")
     parser.add_argument("--read", type=int, default=0, choices=range(6), help="pages that are read for each question")
     parser.add_argument("--workers", type=_counts, help="processes, or several numbers of them: 1,2")
+    parser.add_argument(
+        "--kept",
+        type=int,
+        default=KEPT_BEFORE,
+        help="conversations that the database has before, %(default)s if not said",
+    )
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="do not wait for what is left afterwards")
     arguments = parser.parse_args()
     use_all_handles()
@@ -424,6 +468,7 @@ def main() -> int:
                     wait=arguments.wait,
                     read=arguments.read,
                     workers=workers,
+                    kept_before=arguments.kept,
                 )
             )
             loads.append(load)

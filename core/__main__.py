@@ -31,7 +31,7 @@ from core.answer.events import (
     Usage,
 )
 from core.base.errors import AppError, InputError
-from core.base.paths import PROGRAM_DIR
+from core.base.paths import PROGRAM_DIR, USER_DIR
 from core.base.settings import SetupLinks
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from core.answer.check_results import AnswerCheck
     from core.answer.message import Message, Mode
     from core.app import App
+    from core.backup import Installation
     from core.legal import ImportProgress, ImportReport, LegalArticle, Period
     from core.run import AnswerService
 
@@ -178,7 +179,16 @@ def _parser() -> argparse.ArgumentParser:
     setup_link = commands.add_parser("setup-link", help="打印一个链接：打开它的浏览器从此可以修改设置")
     setup_link.set_defaults(command=_setup_link)
 
-    for command in (search, ask, check, doctor, setup_link, law_search, case_search, verify, *imports):
+    backup = commands.add_parser("backup", help="备份：对话、设置和密钥、法规库，写成一个文件")
+    backup.add_argument("file", metavar="FILE", type=Path, help="要写的文件，如 wenyuan-备份.zip；页面可以开着")
+    backup.set_defaults(command=_backup)
+    restore = commands.add_parser("restore", help="从备份恢复；SQLite 与 PostgreSQL 之间也可以")
+    restore.add_argument("file", metavar="FILE", type=Path, help="backup 写的文件；请先停止页面")
+    restore.add_argument("--force", action="store_true", help="替换这里已有的内容")
+    restore.set_defaults(command=_restore)
+
+    others = (check, doctor, setup_link, backup, restore)
+    for command in (search, ask, *others, law_search, case_search, verify, *imports):
         command.add_argument("--json", action="store_true", help="只向标准输出打印 JSON")
     return parser
 
@@ -489,6 +499,33 @@ def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:
     document = {"ok": ok, "checks": [check.to_json() for check in checks]}
     output.print_document(document, lambda: "\n".join(map(str, checks)))
     return OK if ok else FAILED
+
+
+def _backup(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.backup import write_backup
+
+    contents = write_backup(_installation(app), options.file)
+    output.print_document(contents.to_json(), lambda: f"已写入 {options.file}：{contents}。")
+    _print_note("备份里有密钥和全部对话，没有加密，请只放在自己能读的地方。环境变量（如 .env）不在其中，请另外保存。")
+    if contents.problem:
+        _print_note(contents.problem)
+    return FAILED if contents.problem else OK
+
+
+def _restore(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.backup import restore_backup
+
+    _print_note("正在检查备份……")
+    contents = restore_backup(_installation(app), options.file, force=options.force)
+    output.print_document(contents.to_json(), lambda: f"已恢复：{contents}。")
+    _print_note("环境变量不在备份里，请确认它们与原来一样，再启动页面。")
+    return OK
+
+
+def _installation(app: App) -> Installation:
+    from core.backup import Installation
+
+    return Installation(app.database, app.saved_settings, app.settings.data_dir, USER_DIR)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ from core.store import (
     PreferenceStore,
     ReadPageStore,
     SavedSettingsTable,
+    Upkeep,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class App:
         kept_pages = self.read_pages if settings.section(ReadingSettings).keep else None
         self.keeper = AnswerSaver(self.outbox, self.loop, kept_pages)
         self.checks = AnswerChecks()
+        self.upkeep = Upkeep(self.database, settings.retention)
 
     def latest_configured(self) -> Configured:
         """Return the configured parts, replaced first if settings were saved since, here or by another process."""
@@ -203,6 +205,7 @@ class App:
     def warm_up(self) -> None:
         """Prepare for the first question. No page has to wait for it."""
         self.metrics.start()
+        self.upkeep.start()
         self.configured.warm_up()
 
     def close(self) -> None:
@@ -218,6 +221,7 @@ class App:
         self.checks.close()
         self.outbox.close()
         self.metrics.close()
+        self.upkeep.close()
         self.database.close()
         if self.redis:
             self.redis.close()

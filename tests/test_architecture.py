@@ -26,7 +26,7 @@ FLOORS = (
     ("core.run",),
     ("core.chat", "core.agent"),
     ("core.metrics",),
-    ("core.app", "core.doctor"),
+    ("core.app", "core.backup", "core.doctor"),
     ("core.ui", "core.__main__", "pages", "Home", "asgi"),
 )
 """A package imports from itself and from the floors above it in this table; neighbours do not know each other."""

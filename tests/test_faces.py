@@ -23,9 +23,9 @@ FACES = {
     "core.base.settings": """
         Address Addresses ApiKey Count EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LimitsSettings LlmSettings
         LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
-        PanelControl SavedSettingsFile SavedSettingsStore SavedValues SearchSettings Seconds Section
-        SettingEntry Settings SettingsNotSaved SettingsTooNew SetupLinks UnreadableSettings ValueFormat Word
-        are_proxies_configured child_environment choose_model cookie_secret decode_values encode_values
+        PanelControl RetentionSettings SavedSettingsFile SavedSettingsStore SavedValues SearchSettings Seconds
+        Section SettingEntry Settings SettingsNotSaved SettingsTooNew SetupLinks UnreadableSettings ValueFormat
+        Word are_proxies_configured child_environment choose_model cookie_secret decode_values encode_values
         format_value is_claimed is_owner list_settings load_settings log_problems merge_changes variable_name
         with_owner
     """,
@@ -60,21 +60,22 @@ FACES = {
         search_terms short_link source_name split_paragraphs version_on
     """,
     "core.answer": """
-        ATTACHED Block BlockStream CitationVerdict INVENTED MARKS NO_SOURCES_NOTE OFFICIAL PROBLEM_VERDICTS SourcedEvents
-        SourcedText TextSpan
-        UNCITED VERDICTS_WORST_FIRST annotate check_results cited_numbers cited_sources compared_spans
-        describe_source drop_unsourced events export is_official list_verdicts marked_html message parse_markdown
-        reading_status references_html render_annotated render_html results_html revision_diff_html site_name
-        source_panel_html split_clean_blocks stored_message tally verdict_html
+        ATTACHED Block BlockStream CitationVerdict INVENTED MARKS NO_SOURCES_NOTE OFFICIAL PROBLEM_VERDICTS
+        SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST annotate check_results cited_numbers
+        cited_sources compared_spans describe_source drop_unsourced events export is_official list_verdicts
+        marked_html message parse_markdown reading_status references_html render_annotated render_html
+        results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally
+        verdict_html
     """,
     "core.checks": """
-        CheckInputError check_answer check_pair check_statement find_objection is_about
-        read_address_sources read_folder_sources read_text
+        CheckInputError check_answer check_pair check_statement find_objection is_about read_address_sources
+        read_folder_sources read_text
     """,
     "core.store": """
         AnswerCount AttemptCount Conversation ConversationNotFound ConversationStore Counts Database MessagePage
-        MetricsStore Outbox PreferenceStore ReadPageStore SavedSettingsTable SearchCount StoreError StoredPage
-        UNDO_SECONDS make_title new_conversation_id
+        MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount StoreError
+        StoredPage TABLE_NAMES UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot
+        replace_rows stage_rows
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService ArticleLookup Choices Configured Control

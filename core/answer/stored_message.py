@@ -231,7 +231,7 @@ def _to_plain(value: Any) -> Any:
 def _plain_fields(value: Any) -> dict[str, Any]:
     """Return the fields, without empty ones whose default is as empty. Other defaults may be different ones some day."""
     values = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    defaults = _empty_defaults(type(value))
+    defaults = _empty_defaults(value.__class__)
     return {
         name: _to_plain(inner)
         for name, inner in values.items()
@@ -240,7 +240,7 @@ def _plain_fields(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _empty_defaults(kind: type) -> dict[str, Any]:
+def _empty_defaults(kind: type[Any]) -> dict[str, Any]:
     """Return the defaults that are empty, by the name of the field."""
-    defaults = {one.name: {} if one.default_factory is dict else one.default for one in fields(kind)}
+    defaults: dict[str, Any] = {one.name: {} if one.default_factory is dict else one.default for one in fields(kind)}
     return {name: default for name, default in defaults.items() if not default}

@@ -1,13 +1,17 @@
 from .conversations import UNDO_SECONDS, Conversation, ConversationStore, MessagePage, make_title, new_conversation_id
 from .database import Database
+from .dump import SCHEMA, TABLE_NAMES, count_rows, open_snapshot, replace_rows, stage_rows
 from .errors import ConversationNotFound, StoreError
 from .metrics_store import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
 from .outbox import Outbox
 from .preferences import PreferenceStore
 from .read_pages import ReadPageStore, StoredPage
 from .saved_settings import SavedSettingsTable
+from .upkeep import Upkeep
 
 __all__ = [
+    "SCHEMA",
+    "TABLE_NAMES",
     "UNDO_SECONDS",
     "AnswerCount",
     "AttemptCount",
@@ -25,6 +29,11 @@ __all__ = [
     "SearchCount",
     "StoreError",
     "StoredPage",
+    "Upkeep",
+    "count_rows",
     "make_title",
     "new_conversation_id",
+    "open_snapshot",
+    "replace_rows",
+    "stage_rows",
 ]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, Protocol, cast
 from urllib.parse import quote
 
 from sqlalchemy import URL, ColumnElement, Connection, Engine, create_engine, event, make_url
@@ -26,6 +29,13 @@ WAIT_SECONDS = 1.0
 LOCK_SECONDS = 2.0
 """Longest wait for another process's lock on the whole SQLite file. Only background threads write."""
 STATEMENT_SECONDS = 5.0
+INCREMENTAL = 2
+"""SQLite's number for a file that can be shortened in steps."""
+WORTH_BYTES = 16 * 2**20
+"""Unused disk below which nobody is made to wait for it."""
+PAGES_AT_ONCE = 500
+PAUSE_SECONDS = 0.05
+"""Pause between two steps, in which others can write."""
 WRITES = "writes"
 """Execution option of a connection whose transaction is going to change something."""
 
@@ -51,6 +61,12 @@ class Backend(Protocol):
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
 
+    snapshot_options: Mapping[str, Any]
+    """Execution options of a connection that sees one moment only, however long it reads."""
+
+    def tidy(self, engine: Engine) -> None:
+        """Give unused disk back, and look again at what is where, if the database does not do so by itself."""
+
 
 def _create_engine(url: URL, **arguments: Any) -> Engine:
     # Parameters hold what people wrote: they belong neither into errors nor into logs.
@@ -62,6 +78,8 @@ def _create_engine(url: URL, **arguments: Any) -> Engine:
 
 class SqliteFile:
     """A SQLite file in a folder that only this user can read."""
+
+    snapshot_options: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -135,6 +153,21 @@ class SqliteFile:
         """Return a GLOB condition. LIKE knows no sets of characters, and GLOB continues after a damaged text."""
         return text.op("GLOB", is_comparison=True)(f"*{''.join(map(_glob_set, spellings))}*")
 
+    def tidy(self, engine: Engine) -> None:
+        """Give unused disk back in small steps, and let SQLite count its rows for the choice of indexes. A file from
+        before such steps were possible is written anew once; others can read it meanwhile, and writes wait."""
+        if "mode=ro" in str(engine.url):
+            return
+        pooled = engine.raw_connection()
+        try:
+            connection = cast(sqlite3.Connection, pooled.driver_connection)
+            _give_disk_back(connection, self._path)
+            connection.executescript("PRAGMA analysis_limit = 400; PRAGMA optimize")
+        except sqlite3.OperationalError as problem:  # locked, or no space: another time
+            log.info("the conversation database was not tidied: %s", problem)
+        finally:
+            pooled.close()
+
     def _set_aside(self, error: Exception) -> None:
         aside = Path(f"{self._path}.broken-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
         self._path.rename(aside)
@@ -149,6 +182,25 @@ class SqliteFile:
         )
 
 
+def _give_disk_back(connection: sqlite3.Connection, path: Path) -> None:
+    names = ("page_size", "page_count", "freelist_count", "auto_vacuum")
+    size, pages, free, mode = (_pragma(connection, name) for name in names)
+    if free * size < WORTH_BYTES or free * 4 < pages:
+        return
+    if mode == INCREMENTAL:
+        while _pragma(connection, "freelist_count"):
+            connection.executescript(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})")  # `execute` gives one page back
+            time.sleep(PAUSE_SECONDS)
+    elif shutil.disk_usage(path.parent).free > 2 * (pages - free) * size + WORTH_BYTES:
+        connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    log.info("the conversation database gave %d MB back", free * size // 2**20)
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
 def _glob_set(spellings: str) -> str:
     """Return a GLOB set. In it `]` is literal only in the first place, and `^` anywhere else."""
     if len(spellings) == 1 and spellings not in "*?[":
@@ -160,6 +212,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # Python would begin transactions by itself, and too late
     connection.text_factory = _decode
     with suppress(sqlite3.OperationalError):  # another process is switching it just now
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file, or one that is written anew
         connection.execute("PRAGMA journal_mode = WAL")
     # kill -9 loses nothing; a power cut, what the disk had not written
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -186,6 +239,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 class PostgresServer:
+    snapshot_options: Mapping[str, Any] = MappingProxyType({"isolation_level": "REPEATABLE READ"})
     SCHEMA_LOCK = 0x77656E7975616E  # "wenyuan": advisory locks are numbers
     CONNECT: dict[str, Any] = {  # noqa: RUF012
         "connect_timeout": 2,
@@ -221,6 +275,9 @@ class PostgresServer:
     def repair(self, error: Exception) -> str:
         return ""
 
+    def tidy(self, engine: Engine) -> None:
+        """Do nothing: autovacuum does."""
+
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         return text.regexp_match("".join(f"(?:{'|'.join(map(re.escape, each))})" for each in spellings))
 
@@ -231,6 +288,12 @@ def _set_timeouts(connection: Connection, *, lock: float = WAIT_SECONDS, stateme
         f"SELECT set_config('lock_timeout', '{lock * 1000:.0f}', true),"
         f" set_config('statement_timeout', '{statement * 1000:.0f}', true)"
     )
+
+
+def wait_without_limit(connection: Connection) -> None:
+    """Let this transaction take its time: a backup is not somebody's page."""
+    if connection.dialect.name == "postgresql":
+        _set_timeouts(connection, lock=30.0, statement=0.0)
 
 
 def is_disk_full(error: Exception) -> bool:

@@ -182,7 +182,7 @@ class ConversationStore:
             "id": clean(message.id),
             "role": message.role,
             "text": clean(message.text),
-            "payload": _pack(stored_message.encode_message(message)),
+            "payload": pack(stored_message.encode_message(message)),
             "finished": finished,
             "created": message.created,
         }
@@ -382,7 +382,7 @@ def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
     return Conversation(row.id, row.title, row.mode, row.created, row.updated, row.share or "")
 
 
-def _pack(document: str) -> str:
+def pack(document: str) -> str:
     """Return the document as the database stores it: compressed, unless it is too long to be unpacked again."""
     return compress_text(document) if len(document.encode()) <= MAX_BYTES else document
 

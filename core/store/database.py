@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -56,6 +57,10 @@ class Database:
     def read(self) -> AbstractContextManager[Connection]:
         return self._transaction(writes=False)
 
+    def snapshot(self) -> AbstractContextManager[Connection]:
+        """Open a transaction that sees everything as it is at its first query."""
+        return self._transaction(writes=False, **self._backend.snapshot_options)
+
     def write(self) -> AbstractContextManager[Connection]:
         """Open one transaction: all of it is saved, or nothing."""
         return self._transaction(writes=True)
@@ -73,6 +78,10 @@ class Database:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
         return self._backend.contains(text, spellings)
 
+    def tidy(self) -> None:
+        """Give unused disk back to the system, as far as the database does not do so by itself."""
+        self._backend.tidy(self._open_engine())
+
     def close_idle_connections(self) -> None:
         """Close connections that are not in use now."""
         if engine := self._engine:
@@ -85,14 +94,14 @@ class Database:
             engine.dispose()
 
     @contextmanager
-    def _transaction(self, *, writes: bool) -> Iterator[Connection]:
+    def _transaction(self, *, writes: bool, **options: Any) -> Iterator[Connection]:
         """Open a transaction. Every error of the database or the disk is handled and becomes one StoreError."""
         try:
             connection = self._open_engine().connect()
         except (SQLAlchemyError, OSError) as error:
             raise self._to_store_error(error, connecting=True) from error
         try:
-            with connection.execution_options(**{backends.WRITES: writes}), connection.begin():
+            with connection.execution_options(**{backends.WRITES: writes}, **options), connection.begin():
                 yield connection
         except SQLAlchemyError as error:
             raise self._to_store_error(error) from error

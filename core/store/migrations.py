@@ -148,4 +148,16 @@ MIGRATIONS: tuple[Migration, ...] = (
         "DROP INDEX conversations_deleted",
         "CREATE INDEX conversations_deleted ON conversations (deleted) WHERE deleted IS NOT NULL",
     ),
+    # 11: `payload` may be compressed, as `text` of read_pages is; the index has those that are not yet. `used` is when choices
+    # were last looked at, and `upkeep` when a process last deleted what has had its time.
+    (
+        "CREATE INDEX messages_uncompressed ON messages (conversation_id, position) WHERE substr(payload, 1, 1) = '{'",
+        "ALTER TABLE preferences ADD COLUMN used DOUBLE PRECISION NOT NULL DEFAULT 0",
+        {
+            "sqlite": "UPDATE preferences SET used = unixepoch()",
+            "postgresql": "UPDATE preferences SET used = EXTRACT(EPOCH FROM now())",
+        },
+        "CREATE TABLE upkeep (id INTEGER PRIMARY KEY, at DOUBLE PRECISION NOT NULL)",
+        "INSERT INTO upkeep (id, at) VALUES (1, 0)",
+    ),
 )

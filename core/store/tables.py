@@ -38,7 +38,9 @@ read_pages = Table(
     *_columns(Text, "address title hash text"),
     Column("fetched", Double),
 )
-preferences = Table("preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text))
+preferences = Table(
+    "preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text), Column("used", Double)
+)
 search_records = Table(
     "search_records",
     metadata,
@@ -68,3 +70,4 @@ page_settings = Table(
     Column("version", BigInteger),
     Column("document", Text),
 )
+upkeep = Table("upkeep", metadata, Column("id", Integer, primary_key=True), Column("at", Double))

@@ -117,10 +117,12 @@ def test_a_document_that_cannot_be_read_is_none_and_is_replaced(open_one: Open, 
     database, mine, outbox = open_one()
     with database.write() as connection:
         connection.execute(
-            text("INSERT INTO preferences VALUES (:visitor, :document)"),
+            text("INSERT INTO preferences (visitor, document) VALUES (:visitor, :document)"),
             {"visitor": digest(MINE), "document": document},
         )
     assert mine.load(MINE) == {}
+    assert outbox.flush(10)
+    assert [row[:2] for row in rows(database)] == [(digest(MINE), document)], "to look at it changes nothing"
     mine.change(MINE, {"model": "a"})
     assert outbox.flush(10)
     assert mine.load(MINE) == {"model": "a"}
@@ -130,7 +132,7 @@ def test_what_a_newer_program_has_added_stays(open_one: Open) -> None:
     database, mine, outbox = open_one()
     with database.write() as connection:
         connection.execute(
-            text("INSERT INTO preferences VALUES (:visitor, :document)"),
+            text("INSERT INTO preferences (visitor, document) VALUES (:visitor, :document)"),
             {"visitor": digest(MINE), "document": '{"version": 1, "chosen": {"theme": {"colour": "sepia"}}}'},
         )
     mine.change(MINE, {"model": "a"})

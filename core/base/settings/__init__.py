@@ -29,6 +29,7 @@ from core.base.settings.sections import (
     MetricsSettings,
     OpenaiSettings,
     PanelControl,
+    RetentionSettings,
     SearchSettings,
     Settings,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "OpenaiSettings",
     "Origin",
     "PanelControl",
+    "RetentionSettings",
     "SavedSettingsFile",
     "SavedSettingsStore",
     "SavedValues",

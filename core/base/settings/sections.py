@@ -291,6 +291,32 @@ class MetricsSettings(Section):
     prometheus: Flag = Field(False, description="在 /metrics 提供 Prometheus 格式的数据，请只让监控程序访问这个地址")
 
 
+class RetentionSettings(Section):
+    """The age at which what people leave behind is deleted for good. Nothing is unless the operator says so."""
+
+    name = "retention"
+    group = "数据与运行"
+    conversation_days: Days = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="多少天没有新内容的对话彻底删除，连同消息、网页和附件；0 一直保存；正在分享的不删，撤回分享后再算",
+    )
+    browser_days: Days = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="没有登录的人的对话另定天数，清除了 cookie 的人自己无法再找到和删除它们；0 与登录的人一样",
+    )
+    page_days: Days = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="读过的网页和附件的文字保存多少天，之后只留下回答和来源的摘要；0 与对话一起保存",
+    )
+    preference_days: Days = Field(0, ge=0, le=36_500, description="侧栏里的选择多少天没有用过就忘记；0 一直保存")
+
+
 class EditingSettings(Section):
     """Permission to change the installation from the page 设置."""
 
@@ -369,6 +395,7 @@ class Settings(BaseModel):
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
     metrics: MetricsSettings = MetricsSettings()
+    retention: RetentionSettings = RetentionSettings()
     settings: EditingSettings = EditingSettings()
     log: LogSettings = LogSettings()
     process: ProcessSettings = ProcessSettings()

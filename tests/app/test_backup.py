@@ -1,0 +1,423 @@
+"""Backup and restore: everything in one file, to another folder and to the other kind of database."""
+
+from __future__ import annotations
+
+import json
+import stat
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from core.__main__ import main
+from core.answer.message import Message
+from core.backup import MANIFEST, BackupError, Installation, RestoreError, restore_backup, write_backup
+from core.base.settings import SavedSettingsFile, SavedSettingsStore
+from core.legal import LegalServices
+from core.reading import Page
+from core.store import (
+    SCHEMA,
+    TABLE_NAMES,
+    ConversationStore,
+    Database,
+    Outbox,
+    PreferenceStore,
+    ReadPageStore,
+    SavedSettingsTable,
+    count_rows,
+)
+from core.store.tables import metadata
+from support import invented
+from support.base import loaded
+from support.messages import FULL
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+SECRET = "一长串随机字符"
+KEYS = {"OPENAI_API_KEY": "sk-very-secret", "LLM_MODEL": "openai:gpt-5-mini"}
+NewInstallation = Callable[[str], Installation]
+
+
+@pytest.fixture
+def new(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[NewInstallation]:
+    """Empty installations, on SQLite or on PostgreSQL."""
+    monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", SECRET)
+    made: list[Installation] = []
+
+    def make(kind: str) -> Installation:
+        folder = tmp_path / f"{kind}{len(made)}"
+        url = request.getfixturevalue("postgres").new_database() if kind == "postgresql" else ""
+        database = Database.from_settings(loaded(DATABASE_URL=url, DATA_DIR=str(folder / "data")).values)
+        saved: SavedSettingsStore = SavedSettingsFile(folder / "data")
+        if url:
+            saved = SavedSettingsTable(database, secret=SECRET)
+        made.append(Installation(database, saved, folder / "data", folder))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.database.close()
+
+
+def fill(here: Installation, tmp_path: Path) -> list[str]:
+    """Use an installation as people do. Return the ids of the conversations."""
+    store = ConversationStore(here.database)
+    ids = []
+    for number, (owner, who) in enumerate([(None, "browser"), ("alice", "alice"), (None, "browser")]):
+        id = store.create(owner, visitor_id=who, mode="agent")
+        store.save(id, Message("user", f"第 {number} 个问题 \u2028👩‍👧", id="q"), visitor_id=who)
+        store.save(id, replace(FULL, id="a"), visitor_id=who)
+        now = datetime.now(UTC)
+        page = Page("https://a.example", "https://a.example", "题", "网页的文字", None, "text", now, 0, is_cut=False)
+        ReadPageStore(here.database).save(id, "a", {1: page}, visitor_id=who)
+        ids.append(id)
+    store.share(ids[2], visitor_id="browser")
+    outbox = Outbox(store)
+    PreferenceStore(here.database, outbox).change("browser", {"search": True})
+    assert outbox.flush(10)
+    outbox.close()
+    here.saved_settings.change(KEYS)
+    invented.library(here.data_dir, invented.lawrefbook(tmp_path / "laws"))
+    (here.user_dir / ".streamlit").mkdir()
+    (here.user_dir / "settings.yaml").write_text("search:\n  timeout: 9\n", "utf-8")
+    (here.user_dir / ".streamlit" / "secrets.toml").write_text('TAVILY_API_KEY = "tvly"\n', "utf-8")
+    return ids
+
+
+def shown(here: Installation, ids: list[str]) -> list[object]:
+    """What readers see of it."""
+    store, pages = ConversationStore(here.database), ReadPageStore(here.database)
+    lists = [store.list_conversations(who) for who in ("browser", "alice", "another")]
+    whole = [store.load(id, visitor_id=who) for id, who in zip(ids, ("browser", "alice", "browser"), strict=True)]
+    read = [pages.load(id, "a", visitor_id="alice") for id in ids]
+    choices = PreferenceStore(here.database, Outbox(store)).load("browser")
+    return [lists, whole, read, choices, dict(here.saved_settings.read().values), count_rows(here.database)]
+
+
+def laws(here: Installation) -> list[str]:
+    services = LegalServices(loaded(DATA_DIR=str(here.data_dir)).values, lambda: pytest.fail("no search is needed"))
+    try:
+        index = services.library.index()
+        assert index is not None
+        return sorted(law.name for law in index.laws())
+    finally:
+        services.close()
+
+
+@pytest.mark.parametrize("before", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("after", ["sqlite", "postgresql"])
+def test_everything_is_there_again(new: NewInstallation, tmp_path: Path, before: str, after: str) -> None:
+    old, fresh, file = new(before), new(after), tmp_path / "wenyuan.zip"
+    ids = fill(old, tmp_path)
+    written = write_backup(old, file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert str(written).startswith(
+        "对话 3、消息 6、列表记录 3、网页和附件 3、读者的选择 1、页面上保存的设置 2 项、settings.yaml"
+    )
+    (fresh.user_dir).mkdir(exist_ok=True)
+    (fresh.user_dir / "settings.yaml").write_text("# 只有注释\nsearch:\n  # timeout: 5\n", "utf-8")
+    restored = restore_backup(fresh, file)
+    assert restored == written
+    assert shown(fresh, ids) == shown(old, ids)
+    assert dict(fresh.saved_settings.read().values) == KEYS
+    assert laws(fresh) == laws(old) != []
+    for name in ("settings.yaml", ".streamlit/secrets.toml"):
+        assert (fresh.user_dir / name).read_bytes() == (old.user_dir / name).read_bytes()
+    assert stat.S_IMODE((fresh.user_dir / ".streamlit" / "secrets.toml").stat().st_mode) == 0o600
+    assert [path.name for path in fresh.data_dir.iterdir() if path.name.startswith(".restore-")] == []
+    again = new(before)
+    write_backup(fresh, tmp_path / "second.zip")
+    restore_backup(again, tmp_path / "second.zip")
+    assert shown(again, ids) == shown(old, ids), "and back"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_while_somebody_writes_it_is_one_moment(new: NewInstallation, tmp_path: Path, kind: str) -> None:
+    here, done = new(kind), threading.Event()
+    fill(here, tmp_path)
+    written: list[str] = []
+
+    def write() -> None:
+        store = ConversationStore(here.database)
+        while not done.is_set():
+            id = store.create(visitor_id="writer")
+            store.save(id, Message("user", "字" * 2000), visitor_id="writer")
+            store.save(id, FULL, visitor_id="writer")
+            written.append(id)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while len(written) < 20:
+        pass
+    for number in range(3):
+        write_backup(here, tmp_path / f"{number}.zip")
+    done.set()
+    writer.join()
+    fresh = new("sqlite")
+    restore_backup(fresh, tmp_path / "2.zip")
+    store = ConversationStore(fresh.database)
+    listed = store.list_conversations("writer", limit=10_000)
+    assert 20 <= len(listed) <= len(written)
+    whole = [len(store.load(entry.id, visitor_id="writer").messages) for entry in listed]
+    assert whole.count(2) >= len(whole) - 1, "the last one may have been in the middle"
+
+
+def test_a_backup_of_an_older_program_is_brought_up_to_date(new: NewInstallation, tmp_path: Path) -> None:
+    here, file = new("sqlite"), tmp_path / "old.zip"
+    rows = {
+        "conversations": {
+            "id": "v1v1v1v1v1v1v1v1v1v1v1v1",
+            "owner": None,
+            "title": "旧",
+            "mode": "chat",
+            "created": 1.0,
+            "updated": 2.0,
+            "deleted": None,
+            "share": None,
+        },
+        "preferences": {"visitor": "v", "document": "{}"},
+    }
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(MANIFEST, json.dumps({"format": 1, "version": "0.0.9", "schema": 8}))
+        for name, row in rows.items():
+            archive.writestr(f"database/{name}.jsonl", json.dumps(row) + "\n")
+    restore_backup(here, file)
+    assert ConversationStore(here.database).load("v1v1v1v1v1v1v1v1v1v1v1v1").conversation.title == "旧"
+    with here.database.read() as connection:
+        assert connection.execute(text("SELECT used FROM preferences")).scalar_one() > 1e9
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_what_is_there_is_not_overwritten_unless_one_says_so(new: NewInstallation, tmp_path: Path, kind: str) -> None:
+    old, other, file = new("sqlite"), new(kind), tmp_path / "wenyuan.zip"
+    ids = fill(old, tmp_path)
+    write_backup(old, file)
+    store = ConversationStore(other.database)
+    mine = store.create(visitor_id="me")
+    store.save(mine, Message("user", "我的"), visitor_id="me")
+    other.saved_settings.change({"TAVILY_API_KEY": "tvly-mine"})
+    (other.user_dir).mkdir(exist_ok=True)
+    (other.user_dir / "settings.yaml").write_text("search:\n  timeout: 7\n", "utf-8")
+    with pytest.raises(RestoreError) as refused:
+        restore_backup(other, file)
+    assert str(refused.value) == (
+        "没有恢复：这里已经有对话 1、消息 1、列表记录 1、页面上保存的设置 1 项、settings.yaml。"
+        "确定要用备份替换它们，请加上 --force。"
+    )
+    assert store.load(mine, visitor_id="me").messages[0].text == "我的"
+    assert dict(other.saved_settings.read().values) == {"TAVILY_API_KEY": "tvly-mine"}
+    assert not (other.data_dir / "legal").exists()
+    restore_backup(other, file, force=True)
+    restore_backup(other, file, force=True)
+    assert shown(other, ids) == shown(old, ids)
+    assert (other.user_dir / "settings.yaml").read_text("utf-8") == "search:\n  timeout: 9\n"
+    assert laws(other) == laws(old)
+
+
+def test_keys_are_not_put_into_a_shared_database_without_a_secret(
+    new: NewInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, shared, file = new("sqlite"), new("postgresql"), tmp_path / "wenyuan.zip"
+    fill(old, tmp_path)
+    write_backup(old, file)
+    monkeypatch.delenv("STREAMLIT_SERVER_COOKIE_SECRET")
+    without = replace(shared, saved_settings=SavedSettingsTable(shared.database, secret=""))
+    with pytest.raises(RestoreError, match="STREAMLIT_SERVER_COOKIE_SECRET"):
+        restore_backup(without, file)
+    assert not any(count_rows(shared.database).values())
+
+
+def test_keys_that_cannot_be_decrypted_are_said_to_be_missing(new: NewInstallation, tmp_path: Path) -> None:
+    shared = new("postgresql")
+    fill(shared, tmp_path)
+    stranger = replace(shared, saved_settings=SavedSettingsTable(shared.database, secret="another"))
+    written = write_backup(stranger, tmp_path / "wenyuan.zip")
+    assert written.settings == 0
+    assert "STREAMLIT_SERVER_COOKIE_SECRET" in written.problem
+
+
+def test_a_file_that_exists_is_not_overwritten_and_a_failure_leaves_none(new: NewInstallation, tmp_path: Path) -> None:
+    here, file = new("sqlite"), tmp_path / "wenyuan.zip"
+    file.write_text("mine", "utf-8")
+    with pytest.raises(BackupError, match="已经存在"):
+        write_backup(here, file)
+    assert file.read_text("utf-8") == "mine"
+    with pytest.raises(BackupError, match="写不进去"):
+        write_backup(here, tmp_path / "nowhere" / "wenyuan.zip")
+
+
+# ── Archives that are not ours ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def good(new: NewInstallation, tmp_path: Path) -> Path:
+    old = new("sqlite")
+    fill(old, tmp_path)
+    write_backup(old, tmp_path / "good.zip")
+    return tmp_path / "good.zip"
+
+
+def rewritten(good: Path, change: Callable[[zipfile.ZipFile, dict[str, bytes]], None]) -> Path:
+    target = good.with_name("changed.zip")
+    with zipfile.ZipFile(good) as source:
+        files = {entry.filename: source.read(entry) for entry in source.infolist()}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        change(archive, files)
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return target
+
+
+def refused(new: NewInstallation, file: Path) -> str:
+    """What is said of an archive that leaves everything as it was."""
+    here = new("sqlite")
+    outside = here.user_dir.parent
+    before = {path for path in outside.rglob("*") if here.user_dir not in path.parents and path != here.user_dir}
+    with pytest.raises(RestoreError) as error:
+        restore_backup(here, file, force=True)
+    assert {
+        path for path in outside.rglob("*") if here.user_dir not in path.parents and path != here.user_dir
+    } == before
+    assert not any(count_rows(here.database).values())
+    assert here.saved_settings.read().values == {}
+    assert not here.legal.exists()
+    assert list(here.data_dir.glob(".restore-*")) == []
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../evil",
+        "/etc/evil",
+        "legal/../../evil",
+        "legal/./x",
+        "legal\\..\\evil",
+        "C:/evil",
+        "database/../x.jsonl",
+        "legal/",
+        "legal//x",
+        "other.txt",
+        "database/schema_version.jsonl",
+    ],
+)
+def test_names_that_lead_elsewhere_are_refused(new: NewInstallation, good: Path, name: str) -> None:
+    file = rewritten(good, lambda _archive, files: files.update({name: b"evil"}))
+    assert "不该有的文件" in refused(new, file)
+
+
+def test_links_are_refused(new: NewInstallation, good: Path) -> None:
+    def add(archive: zipfile.ZipFile, _files: dict[str, bytes]) -> None:
+        link = zipfile.ZipInfo("legal/link")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+
+    assert "不该有的文件" in refused(new, rewritten(good, add))
+
+
+def test_a_name_twice_is_refused(new: NewInstallation, good: Path) -> None:
+    with pytest.warns(UserWarning, match="Duplicate"):
+        file = rewritten(good, lambda archive, files: archive.writestr(MANIFEST, files[MANIFEST]))
+    assert "重复" in refused(new, file)
+
+
+def test_a_bomb_is_refused(new: NewInstallation, good: Path) -> None:
+    file = rewritten(good, lambda _archive, files: files.update({"legal/zeros": bytes(400_000_000)}))
+    assert file.stat().st_size < 2_000_000
+    assert "大得不合理" in refused(new, file)
+
+
+@pytest.mark.parametrize("kept", [0, 10, 0.5, 0.99])
+def test_a_truncated_file_is_refused(new: NewInstallation, good: Path, kept: float) -> None:
+    content = good.read_bytes()
+    good.write_bytes(content[: int(kept if kept >= 1 else kept * len(content))])
+    assert "不是完整的备份文件" in refused(new, good)
+
+
+def test_a_flipped_bit_is_refused(new: NewInstallation, good: Path) -> None:
+    content = bytearray(good.read_bytes())
+    with zipfile.ZipFile(good) as archive:
+        place = archive.getinfo("database/messages.jsonl").header_offset + 200
+    content[place] ^= 0xFF
+    good.write_bytes(content)
+    assert "损坏" in refused(new, good)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        (b"{", "不是问源的备份"),
+        (b"[]", "不是问源的备份"),
+        (json.dumps({"format": 1, "schema": SCHEMA + 1}).encode(), "请先升级本程序"),
+        (json.dumps({"format": 2, "schema": SCHEMA}).encode(), "请升级本程序"),
+        (json.dumps({"format": 1, "schema": "8"}).encode(), "不是问源的备份"),
+        (json.dumps({"format": 1, "schema": -1}).encode(), "不是问源的备份"),
+    ],
+)
+def test_another_programs_archive_is_refused(new: NewInstallation, good: Path, manifest: bytes, said: str) -> None:
+    assert said in refused(new, rewritten(good, lambda _archive, files: files.update({MANIFEST: manifest})))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"[]", b"{", b'{"id": "x"}', b'{"id": "x", "evil": 1}', b"\xff", b"[" * 100_000, b'{"id": [1]}'],
+)
+def test_rows_that_cannot_be_ours_are_refused(new: NewInstallation, good: Path, line: bytes) -> None:
+    file = rewritten(good, lambda _archive, files: files.update({"database/conversations.jsonl": line + b"\n"}))
+    assert "对话数据不完整或已损坏" in refused(new, file)
+
+
+def test_a_message_without_its_conversation_is_refused(new: NewInstallation, good: Path) -> None:
+    file = rewritten(good, lambda _archive, files: files.update({"database/conversations.jsonl": b""}))
+    assert "对话数据不完整或已损坏" in refused(new, file)
+
+
+@pytest.mark.parametrize("library", [b"{", b'{"folder": "../../x"}', b'{"folder": "gone"}', b"[]"])
+def test_a_library_that_is_not_whole_is_refused(new: NewInstallation, good: Path, library: bytes) -> None:
+    file = rewritten(good, lambda _archive, files: files.update({"legal/current.json": library}))
+    assert "法规库不完整" in refused(new, file)
+
+
+def test_settings_that_cannot_be_read_are_refused(new: NewInstallation, good: Path) -> None:
+    file = rewritten(
+        good, lambda _archive, files: files.update({"settings/page.json": b'{"version": 99, "values": {}}'})
+    )
+    assert "备份里的设置无法读取" in refused(new, file)
+
+
+def test_a_missing_file_is_said(new: NewInstallation, tmp_path: Path) -> None:
+    assert "找不到" in refused(new, tmp_path / "nowhere.zip")
+
+
+def test_every_table_is_in_the_backup_or_left_out_on_purpose() -> None:
+    assert metadata.tables.keys() - set(TABLE_NAMES) == {"page_settings", "upkeep"}
+
+
+def test_the_commands_say_what_they_did_and_how_it_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("core.__main__.USER_DIR", tmp_path)
+    file = tmp_path / "备份.zip"
+    store = ConversationStore.from_settings(loaded().values)
+    id = store.create(visitor_id="browser")
+    store.save(id, Message("user", "问"), visitor_id="browser")
+    store.close()
+    assert main(["backup", str(file)]) == 0
+    said = capfd.readouterr()
+    assert said.out == f"已写入 {file}：对话 1、消息 1、列表记录 1。\n"
+    assert "备份里有密钥和全部对话" in said.err
+    assert main(["backup", str(file)]) == 1
+    assert "已经存在" in capfd.readouterr().err
+    assert main(["restore", str(file)]) == 1
+    assert "--force" in capfd.readouterr().err
+    monkeypatch.setenv("DATA_DIR", str(tmp_path / "elsewhere"))
+    assert main(["restore", str(file), "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["rows"]["conversations"] == 1
+    restored = ConversationStore.from_settings(loaded().values)
+    assert restored.load(id, visitor_id="browser").messages[0].text == "问"
+    restored.close()
