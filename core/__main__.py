@@ -32,7 +32,7 @@ from core.answer.events import (
 )
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR
-from core.base.text import one_line, shorten
+from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import host_of
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
 from core.search.errors import AllEnginesFailed
@@ -213,10 +213,16 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _results_text(response: SearchResponse) -> str:
-    lines = [f"{response.provider} · {len(response.results)} 条 · {response.search_time:.1f} 秒"]
+    lines = [f"{response.provider} · {len(response.results)} 条 · {_origin_text(response)}"]
     for number, result in enumerate(response.results, 1):
         lines += [f"{number}. {result.title}", f"   {result.url}", f"   {result.snippet}"]
     return "\n".join(lines)
+
+
+def _origin_text(response: SearchResponse) -> str:
+    """Return how long the search took, and the age of results that come from a cache."""
+    cached = f" · {'旧' if response.stale else ''}缓存 · {time_ago(response.cache_age or 0).strip()}"
+    return f"{response.search_time:.1f} 秒{cached if response.from_cache else ''}"
 
 
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -255,17 +261,17 @@ class _Transcript:
             case SearchFinished(response=response, amends=False):
                 provider = LIBRARY_LABELS.get(response.provider, response.provider)
                 note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
-                print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
+                print(f"{note} · {_origin_text(response)}", file=sys.stderr)
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
                 print(f"[{source.number}] {host_of(source.url)} · {reading_status(source)}", file=sys.stderr)
             case Notice(text=text):
                 print(text, file=sys.stderr)
-            case TextDelta(text=text):
+            case TextDelta(text=text) if self._mode == "chat":
                 print(text, end="", flush=True)
             case Answer(text=text, sources=sources):
-                print(flush=True)
+                print(text if self._mode == "agent" else "", flush=True)
                 if self._message.is_unsourced:
                     print(NO_SOURCES_NOTE, file=sys.stderr)
                 if (checked := self._app.check_statutes(text, self._question)) and checked.has_index:
@@ -282,8 +288,12 @@ class _Transcript:
             case Usage(estimated=estimated):
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):
+                if self._mode == "agent" and self._message.text:
+                    print(self._message.text, flush=True)
                 print(f"\n{message}", file=sys.stderr)
             case SearchStarted() | SearchFinished() | Thought() | ToolStarted() | ToolFinished() | RunStopped():
+                pass
+            case TextDelta():  # the agent's text may announce a tool call; which part is the answer is known at its end
                 pass
             case _:
                 assert_never(event)
