@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.answer import OFFICIAL, is_official, results_html, site_name, source_panel_html
 from core.answer.message import Message
 from core.app import App
+from core.legal.entities import LIBRARY_LABELS
 from core.search.types import SearchResult, Source
 from core.ui import session
 from core.ui.chat import search_ledger
@@ -52,7 +53,8 @@ def _title(sources: Sequence[Source], official: Sequence[str], *, are_unused: bo
         return "没有来源 · 搜索账本"
     sites: dict[str, str] = {}
     for source in sources:
-        sites.setdefault(site_name(source.url, app_url()) or source.title, source.url)
+        site = LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title
+        sites.setdefault(site, source.url)
     named = list(sites.items())[:MAX_SITES]
     badges = [
         f":gray-badge[{escape_label(site)}]{f' :blue-badge[{OFFICIAL}]' if is_official(url, official) else ''}"
