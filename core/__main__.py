@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
-from core.answer import NO_SOURCES_NOTE, PROBLEM_VERDICTS, describe_source, list_verdicts, reading_status, tally
+from core.answer import MARKS, NO_SOURCES_NOTE, PROBLEM_VERDICTS, describe_source, list_verdicts, reading_status, tally
 from core.answer.events import (
     Answer,
     Checked,
@@ -33,10 +34,10 @@ from core.answer.events import (
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR, USER_DIR
 from core.base.settings import SetupLinks
-from core.base.text import one_line, shorten
+from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import host_of
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
-from core.search.errors import AllEnginesFailed
+from core.search.errors import AllEnginesFailed, NoEngine
 from core.search.types import SearchQuery, SearchResponse, SearchType, Source
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
     from core.legal import ImportProgress, ImportReport, LegalArticle, Period
     from core.run import AnswerService
 
-OK, FAILED, WRONG_USAGE = 0, 1, 2
+OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
 _FIRST_WORDS = 400
+STATUS_HELP = "退出码：0 成功，1 服务失败，2 用法不对，3 核验或核对发现了 --fail-on 所列的问题。"
 
 
 @dataclass
@@ -72,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit status."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a Windows console or LANG=C would refuse Chinese
-            stream.reconfigure(encoding="utf-8", errors="replace")
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "replace")
     if arguments is None:  # LANG=C leaves Chinese arguments undecoded
         arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
     options = _parser().parse_args(arguments)
@@ -89,6 +91,12 @@ def main(arguments: list[str] | None = None) -> int:
     except AppError as error:
         status = output.print_failure(error.kind, str(error))
     except BrokenPipeError:
+        status = FAILED
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _print_note("写不进输出：磁盘已满。请换一个地方，或先腾出空间。")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain about it once more
         status = FAILED
     except KeyboardInterrupt:
         status = 130
@@ -109,6 +117,12 @@ def _run(options: argparse.Namespace) -> int:
     if not (PROGRAM_DIR / "asgi.py").is_file():
         print(NO_PAGES, file=sys.stderr)
         return FAILED
+    if not 0 < options.port < 65_536:
+        print(f"端口 {options.port} 无法使用。请用 1 到 65535 之间的数。", file=sys.stderr)
+        return WRONG_USAGE
+    if options.workers < 1:
+        print(f"--workers {options.workers} 无法使用：至少要有 1 个进程。", file=sys.stderr)
+        return WRONG_USAGE
     if options.workers == 1:
         os.chdir(PROGRAM_DIR)
         address = ["--server.address", options.host, "--server.port", str(options.port)]
@@ -119,19 +133,26 @@ def _run(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     called = "python -m core" if Path(sys.argv[0]).name == "__main__.py" else "wenyuan"
-    parser = argparse.ArgumentParser(prog=called, description="问源的命令行")
+    parser = argparse.ArgumentParser(prog=called, description="问源的命令行", epilog=STATUS_HELP)
     parser.add_argument("--version", action="version", version=f"wenyuan {__version__}", help="打印版本号")
     commands = parser.add_subparsers(required=True, metavar="命令")
 
     search = commands.add_parser("search", help="搜索，打印结果")
     search.add_argument("query", help="搜索词；- 表示从标准输入逐行读取")
-    search.add_argument("--type", choices=[kind.value for kind in SearchType], default=SearchType.GENERAL.value)
+    search.add_argument(
+        "--type",
+        choices=[kind.value for kind in SearchType],
+        default=SearchType.GENERAL.value,
+        help="general 一般（默认）、news 新闻、regulation 法规、case 案例",
+    )
     search.add_argument("--engine", metavar="NAME", help="只用这一个引擎")
     search.set_defaults(command=_search)
 
     ask = commands.add_parser("ask", help="提问，打印带来源的回答")
     ask.add_argument("question", help="问题；- 表示从标准输入逐行读取")
-    ask.add_argument("--mode", choices=["chat", "agent"], default="chat")
+    ask.add_argument(
+        "--mode", choices=["chat", "agent"], default="chat", help="chat 直接回答（默认）、agent 由智能体决定怎么查"
+    )
     ask.add_argument("--search", action="store_true", help="先联网搜索，再回答")
     ask.set_defaults(command=_ask)
 
@@ -142,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
         case.add_parser("import", help="导入案例：目录、压缩包、JSONL 或网址"),
     ]
     for command in imports:
-        command.add_argument("path", metavar="PATH_OR_URL", nargs="?", default="")
+        command.add_argument("path", metavar="PATH_OR_URL", nargs="?", default="", help="目录、压缩包、JSONL 或网址")
         command.add_argument("--update", action="store_true", help="只导入有变化的；不写路径时，从以前导入的各处重新取")
         command.set_defaults(command=_import, usage=command.error)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
@@ -151,13 +172,14 @@ def _parser() -> argparse.ArgumentParser:
     law_search.set_defaults(command=_law_search)
     case_search = case.add_parser("search", help="按关键词或案号检索")
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
-    case_search.add_argument("--type", choices=["民事", "刑事", "行政", "其他"])
+    case_search.add_argument("--type", choices=["民事", "刑事", "行政", "其他"], help="只要这一类案件")
     case_search.add_argument("--cause", default="", help="案由，如 民间借贷纠纷")
     case_search.add_argument("--court", default="", help="法院名称或其中几个字，如 北京")
     case_search.add_argument("--year", type=int, help="裁判年份")
     case_search.set_defaults(command=_case_search)
     verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
-    verify.add_argument("files", metavar="FILE", nargs="+")
+    verify.add_argument("files", metavar="FILE", nargs="+", help="要核验的文稿")
+    verify.add_argument("--fail-on", metavar="MARKS", default="", help="有这些标记时退出码为 3，如 ≠✗⌛")
     verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
     verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
@@ -166,11 +188,14 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("file", metavar="FILE", nargs="?", help="带 [n] 的回答；- 表示从标准输入读取")
     check.add_argument("--sources", metavar="DIR|URL", nargs="+", help="来源：一个目录，或依次排列的网址")
     check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核对 statement 与 source；- 表示从标准输入读取")
+    check.add_argument(
+        "--fail-on", metavar="MARKS", default="", help="有这些结论时退出码为 3：✗ 不符、○ 未见、· 未核、✓ 有据"
+    )
     check.set_defaults(command=_check, usage=check.error)
 
     serve = commands.add_parser("run", help="启动页面")
-    serve.add_argument("--host", default="127.0.0.1")
-    serve.add_argument("--port", type=int, default=8501)
+    serve.add_argument("--host", default="127.0.0.1", help="监听的地址，默认只有本机能打开")
+    serve.add_argument("--port", type=int, default=8501, help="端口，默认 8501")
     serve.add_argument("--workers", type=int, default=1, metavar="N", help="只能是 1；更多进程用 systemd 和 nginx")
 
     doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
@@ -195,7 +220,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def _input_lines(argument: str) -> Iterable[str]:
     """Return the argument itself, or each line of standard input that is not blank."""
-    return [argument] if argument != "-" else (line.rstrip("\n") for line in sys.stdin if line.strip())
+    return [argument] if argument != "-" else (_decode(line.rstrip("\n")) for line in sys.stdin if line.strip())
+
+
+def _decode(text: str) -> str:
+    """Return text from standard input. What is not UTF-8 is read as GBK, in which Chinese Windows writes."""
+    raw = text.encode("utf-8", "surrogateescape")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("gb18030", "replace")
 
 
 def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], int | None]) -> int:
@@ -219,6 +253,11 @@ def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
 
 def _search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
+        names = [engine.name for engine in app.chain.engines]
+        if options.engine and options.engine not in names:
+            raise NoEngine(
+                f"没有名为「{options.engine}」的可用引擎。", cure=f"可用的有：{'、'.join(names) or '没有'}。"
+            )
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
         response = app.search.search(query, visitor=None, engine=options.engine)
         document = response.to_json()
@@ -233,10 +272,16 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _results_text(response: SearchResponse) -> str:
-    lines = [f"{response.provider} · {len(response.results)} 条 · {response.search_time:.1f} 秒"]
+    lines = [f"{response.provider} · {len(response.results)} 条 · {_origin_text(response)}"]
     for number, result in enumerate(response.results, 1):
         lines += [f"{number}. {result.title}", f"   {result.url}", f"   {result.snippet}"]
     return "\n".join(lines)
+
+
+def _origin_text(response: SearchResponse) -> str:
+    """Return how long the search took, and the age of results that come from a cache."""
+    cached = f" · {'旧' if response.stale else ''}缓存 · {time_ago(response.cache_age or 0).strip()}"
+    return f"{response.search_time:.1f} 秒{cached if response.from_cache else ''}"
 
 
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -275,17 +320,18 @@ class _Transcript:
             case SearchFinished(response=response, amends=False):
                 provider = LIBRARY_LABELS.get(response.provider, response.provider)
                 note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
-                print(f"{note} · {response.search_time:.1f} 秒", file=sys.stderr)
+                print(f"{note} · {_origin_text(response)}", file=sys.stderr)
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
-                print(f"[{source.number}] {host_of(source.url)} · {reading_status(source)}", file=sys.stderr)
+                site = LIBRARY_LABELS.get(source.engine) or host_of(source.url)
+                print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
             case Notice(text=text):
                 print(text, file=sys.stderr)
-            case TextDelta(text=text):
+            case TextDelta(text=text) if self._mode == "chat":
                 print(text, end="", flush=True)
             case Answer(text=text, sources=sources):
-                print(flush=True)
+                print(text if self._mode == "agent" else "", flush=True)
                 if self._message.is_unsourced:
                     print(NO_SOURCES_NOTE, file=sys.stderr)
                 if (checked := self._app.check_statutes(text, self._question)) and checked.has_index:
@@ -302,8 +348,12 @@ class _Transcript:
             case Usage(estimated=estimated):
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):
+                if self._mode == "agent" and self._message.text:
+                    print(self._message.text, flush=True)
                 print(f"\n{message}", file=sys.stderr)
             case SearchStarted() | SearchFinished() | Thought() | ToolStarted() | ToolFinished() | RunStopped():
+                pass
+            case TextDelta():  # the agent's text may announce a tool call; which part is the answer is known at its end
                 pass
             case _:
                 assert_never(event)
@@ -378,7 +428,13 @@ def _period(text: str) -> Period:
     return period
 
 
+NO_LIBRARY = "还没有导入法规库，只能搜索网页。请运行 python -m core law import 目录、压缩包或网址。"
+
+
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
+    if app.legal.library.index() is None:
+        _print_note(NO_LIBRARY)
+
     def one(text: str) -> None:
         response = app.legal.regulations(None).search(text, as_of=options.as_of)
         parts = [*filter(None, [response.note]), *map(_article_text, response.results)]
@@ -416,7 +472,7 @@ def _case_text(case: CourtCase) -> str:
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal import Author, Draft, draft_with_comments, findings_report
 
-    def one(file: str) -> None:
+    def one(file: str) -> int:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
         verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
         document = {"file": draft.name, **findings_report(verdicts)}
@@ -425,8 +481,14 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
         if options.docx:
             file_name = f"{Path(draft.name).stem}（批注）.docx"
             _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader))
+        return _status_of((verdict["mark"] for verdict in document["citations"]), options.fail_on)
 
     return _run_all(options.files, output, one)
+
+
+def _status_of(marks: Iterable[str], fail_on: str) -> int:
+    """Return the status for what was found: one of the marks for which the caller wants to fail, or none."""
+    return FOUND_WRONGS if any(mark in fail_on for mark in marks) else OK
 
 
 def _read_bytes(file: Path) -> bytes:
@@ -451,33 +513,34 @@ def _verdict_text(verdict: dict[str, Any]) -> str:
 
 def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     if options.pairs and not options.file and not options.sources:
-        return _check_pairs(options.pairs, output)
+        return _check_pairs(options.pairs, output, options.fail_on)
     if not options.file or not options.sources or options.pairs:
         options.usage("请给出 FILE 和 --sources，或者 --pairs")
     from core.checks import check_answer, read_address_sources, read_folder_sources, read_text
 
-    text = sys.stdin.read() if options.file == "-" else read_text(Path(options.file))
+    text = _decode(sys.stdin.read()) if options.file == "-" else read_text(Path(options.file))
     folder = Path(options.sources[0])
     read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
     checked = check_answer(text, read or read_address_sources(options.sources, app.reader, _print_note))
     output.print_document(checked.to_json(), lambda: _checked_text(checked))
-    return OK
+    return _status_of((MARKS[verdict.verdict] for verdict in list_verdicts(checked)), options.fail_on)
 
 
 def _print_note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _check_pairs(file: str, output: Output) -> int:
+def _check_pairs(file: str, output: Output, fail_on: str) -> int:
     from core.checks import check_pair, read_text
 
-    def one(line: str) -> None:
+    def one(line: str) -> int:
         check = check_pair(line)
         evidence = " … ".join(evidence.text for evidence in check.evidence)
         document = {"verdict": check.verdict.value, "score": round(check.score, 4), "evidence": evidence}
         output.print_document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")
+        return _status_of([MARKS[check.verdict]], fail_on)
 
-    lines = sys.stdin if file == "-" else read_text(Path(file)).split("\n")
+    lines = map(_decode, sys.stdin) if file == "-" else read_text(Path(file)).split("\n")
     return _run_all(filter(str.strip, lines), output, one)
 
 

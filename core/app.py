@@ -240,9 +240,12 @@ def build_app(
     errors_only: bool = False,
 ) -> App:
     """Build the App. `model` and `engines` replace the configured ones, for tests and for programs that have their own.
-    With `errors_only`, only errors are logged unless LOG_LEVEL is set: the program reports to people itself."""
+    With `errors_only`, only errors are logged unless LOG_LEVEL or AGENT_VERBOSE is set: the program reports to people
+    itself."""
     loaded = loaded or load_settings(sections=extra_sections())
-    level = "ERROR" if errors_only and loaded.origins["LOG_LEVEL"] == "default" else loaded.values.log.level
+    level = loaded.values.log.level
+    if errors_only and loaded.origins["LOG_LEVEL"] == "default":
+        level = "INFO" if loaded.values.agent.verbose else "ERROR"
     configure_logging(level=level, format=loaded.values.log.format, secrets=loaded.values.secrets())
     return App(loaded, model=model, engines=engines)
 

@@ -22,7 +22,6 @@ from core.base.visitors import Visitor
 from core.reading import ReadingError
 from core.run import Configured
 from core.search import NEEDS_SETTINGS, EngineOrder, Rest, SearchEngine, engine_label
-from core.search.errors import NoEngine
 from core.search.types import SearchQuery
 
 SEARXNG_SETTINGS = PROGRAM_DIR / "deploy" / "searxng" / "settings.yml"
@@ -129,15 +128,14 @@ def _check_engines(app: App) -> list[DoctorCheck]:
         DoctorCheck(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.unavailable
     ]
     if not app.search.has_engines:
-        return [DoctorCheck("搜索", False, "没有可用的引擎", NoEngine.default_cure), *left_out]
+        return [DoctorCheck("搜索", False, "没有可用的引擎", app.chain.no_engine_error.cure), *left_out]
     checks = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
     tried = [(checks[engine.name], engine) for engine in app.chain.engines]
-    if any(check.ok and engine.reaches_web for check, engine in tried):  # the built-in manual replaces no web engine
-        return [
-            *(check if check.ok or engine.is_set_up else replace(check, ok=True, off=True) for check, engine in tried),
-            *left_out,
-        ]
-    return [*(check for check, _ in tried), *left_out]
+    # An engine that nobody set up, of the default order, is not broken where it cannot be reached.
+    return [
+        *(check if check.ok or engine.is_set_up else replace(check, ok=True, off=True) for check, engine in tried),
+        *left_out,
+    ]
 
 
 def _check_confinement(app: App) -> DoctorCheck:

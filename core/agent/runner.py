@@ -56,7 +56,7 @@ from core.run import (
     write_excerpts,
 )
 from core.run.prompts import PromptPreview, answer_prompt, chat_system_template
-from core.search import NOTHING_FOUND, SEARCH_FAILED, web_failure_note
+from core.search import NO_WEB_ENGINE, NOTHING_FOUND, SEARCH_FAILED, web_failure_note
 from core.search.errors import NoEngine
 from core.search.types import Source
 
@@ -69,8 +69,10 @@ CANCELLED = "已停止。"
 NO_RESULT_IN_TIME = "没有等到结果。"
 ATTACHED_FILES = "（用户附上了下面的文件，这是其中与问题有关的段落。）"
 REQUESTED_PAGES = "（用户要求先读下面的网页，程序已经打开过。）"
+NO_ENGINE_TO_ASK = "（没有可用的搜索引擎，没有搜索。请根据自己的知识回答，并告诉用户：搜索不可用，回答没有经过联网核实；不要编造来源。）"
 NO_ANSWER = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
 
+NO_SOURCES = Notice("no_sources", "智能体查找过，但没有得到可以引用的来源，以下回答没有核对过。")
 NOT_SEARCHED = Notice("not_searched", "智能体认为这个问题不需要搜索，没有查找任何资料，以下回答没有来源可以引用。")
 
 QUESTION_SEARCH_TOOLS = ("web_search", "regulation_search")
@@ -154,12 +156,14 @@ class _AgentAnswer:
         self._handler = AgentCallbackHandler(
             self._emit, estimated=self._model.choice.is_embedded, verbose=settings.agent.verbose
         )
+        self._chain = question.configured.chain
         self._search = question.configured.search.for_tools(self._model.choice)
         context = ToolContext(
             search=self._search,
             run_sources=self._run_sources,
             visitor=question.options.visitor,
             session_cache=question.options.session_cache,
+            skip_caches=question.options.skip_caches,
             settings=settings,
             time_range=question.options.choices.time_range,
             legal=runner.legal,
@@ -179,14 +183,14 @@ class _AgentAnswer:
         try:
             for event in self._file_events:
                 self._emit(event)
-            if not self._search.has_engines:
-                self._emit(Notice(NoEngine.kind, f"{NoEngine()}这次回答没有联网搜索。"))
+            if not self._search.reaches_web:
+                self._emit(self._no_web_notice())
             answer = await self._answer()
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
-                if self._search.has_engines and not (self._handler.used_tools or self._run_sources.sources):
-                    self._emit(NOT_SEARCHED)
+                for notice in self._unsourced_notices():
+                    self._emit(notice)
                 for notice in cut_off_notices(self._handler.cut_off):
                     self._emit(notice)
                 self._emit(Answer(answer, cited_sources(answer, self._run_sources.sources)))
@@ -194,6 +198,19 @@ class _AgentAnswer:
         finally:
             self._handler.close_steps(CANCELLED)
             self.queue.put_nowait(None)
+
+    def _no_web_notice(self) -> Notice:
+        if self._search.has_engines:
+            return Notice(NoEngine.kind, f"{NO_WEB_ENGINE}{self._chain.missing_settings}")
+        return Notice(NoEngine.kind, f"{self._chain.no_engine_error}这次回答没有联网搜索。")
+
+    def _unsourced_notices(self) -> list[Notice]:
+        """Return the notice on an answer for which nothing was looked up or found. The embedded model says it itself."""
+        if self._run_sources.sources:
+            return []
+        if self._handler.used_tools:
+            return [] if self._model.choice.is_embedded else [NO_SOURCES]
+        return [NOT_SEARCHED] if self._search.has_engines else []
 
     async def _answer(self) -> str | None:
         """Return the answer, in whatever way it came. None if only the failure could be reported."""
@@ -232,6 +249,10 @@ class _AgentAnswer:
         asked = self._question + self._attached_files_text() + await self._read_requested_pages()
         if self._model.choice.is_embedded:
             return await self._execute(RunnableLambda(self._plan_excerpts), asked)
+        if not self._tools:  # nothing to decide: a format for calling tools would only get in the way
+            self._handler.new_stream = ToolCallStream
+            self._handler.turns += 1
+            return await self._write_last_answer()
         chat = await self._model.achat_model()
         strategies = self._runner.strategies(self._model, self._settings.agent.strategy)
         ways = strategies.candidates(chat, with_tools=bool(self._tools))
@@ -415,7 +436,8 @@ class _AgentAnswer:
     def _last_prompt(self) -> Prompt:
         """Return a prompt as in Chat mode: the sources, or why there are none, then the question."""
         sources, searched = self._run_sources.sources, self._handler.tool_succeeded
-        context = self._sources_text(sources) or (NOTHING_FOUND if searched else SEARCH_FAILED)
+        failed = SEARCH_FAILED if self._tools else NO_ENGINE_TO_ASK
+        context = self._sources_text(sources) or (NOTHING_FOUND if searched else failed)
         if sources and not searched and all(source.engine == LAWS for source in sources):
             context = f"{web_failure_note(WEB_SEARCH_FAILED, has_local_results=True)}\n{context}"
         return answer_prompt(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Annotated, Any, Literal
 
@@ -42,6 +43,8 @@ class ToolContext:
     run_sources: RunSources = field(default_factory=RunSources)
     visitor: Visitor | None = COMMAND_LINE
     session_cache: SessionCache | None = None
+    skip_caches: bool = False
+    """True if the reader asked for a new search (重新搜索)."""
     settings: Settings = field(default_factory=Settings)
     time_range: TimeRange | None = None
     legal: LegalServices | None = None
@@ -103,11 +106,13 @@ class AgentTool(BaseTool):
         """Emit SearchStarted and, if the search fails, SearchFinished. The caller emits SearchFinished on success."""
         _refuse_leaking_query(query.text)
         self.context.emit(SearchStarted(query.text, call_id=call_id))
+        started = time.monotonic()
         try:
             yield
         except AppError as error:
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
             failed = SearchResponse(query, attempts=attempts, failure=error.message, cure=error.cure)
+            failed = replace(failed, search_time=time.monotonic() - started)
             self.context.emit(SearchFinished(failed, call_id=call_id))
             raise
 
@@ -157,7 +162,12 @@ class WebSearchTool(AgentTool):
         language = context.settings.search.language
         asked = SearchQuery(one_line(query), type=kind, language=language, time_range=context.time_range)
         with self.announce_search(asked, call_id):
-            found = await context.search.asearch(asked, visitor=context.visitor, session_cache=context.session_cache)
+            found = await context.search.asearch(
+                asked,
+                visitor=context.visitor,
+                session_cache=context.session_cache,
+                skip_caches=context.skip_caches,
+            )
         return self._report_result(found, call_id)
 
     def _report_result(self, response: SearchResponse, call_id: str) -> ToolResult:
@@ -174,5 +184,18 @@ class WebSearchTool(AgentTool):
         return Observation(text, ok=True, summary=summary), response.to_json()
 
 
+MANUAL_ONLY = (
+    "搜索问源自己的内置手册。没有能联网的搜索引擎，搜不到互联网上的任何信息；"
+    "只有问题是关于问源怎么使用时才用此工具，其他问题请直接回答，并说明没有联网核实。"
+)
+"""The description of the search where no engine reaches the web."""
+
+
 def build_web_search(context: ToolContext) -> BaseTool | None:
-    return WebSearchTool(context=context) if context.search.has_engines else None
+    if not context.search.has_engines:
+        return None
+    return (
+        WebSearchTool(context=context)
+        if context.search.reaches_web
+        else WebSearchTool(context=context, description=MANUAL_ONLY)
+    )

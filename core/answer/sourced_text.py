@@ -129,6 +129,10 @@ class SourcedEvents:
                 event = replace(event, text=drop_unsourced(text, self._known))
         yield event
 
+    @property
+    def has_sources(self) -> bool:
+        return bool(self._known)
+
     def rest(self) -> Iterator[RunEvent]:
         """Yield the text that was held back."""
         yield from _delta(self._text.end())

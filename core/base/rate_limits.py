@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage, RedisStorage
@@ -44,15 +45,19 @@ class MinuteCounter:
     def seconds_until_free(self, amount: int, *key: str) -> float:
         """Return the seconds until the oldest use leaves the window."""
         item, local = _per_minute(amount), self._local
+
+        def own() -> float:
+            return local.get_window_stats(item, *key).reset_time - time.monotonic()
+
         if self._link is None or self._shared is None:
-            reset = local.get_window_stats(item, *key).reset_time
+            seconds = own()
         else:
             shared = self._shared
-            reset = self._link.call(
-                lambda _: shared.get_window_stats(item, *key).reset_time,
-                lambda: local.get_window_stats(item, *key).reset_time,
+            seconds = self._link.call(
+                lambda _: shared.get_window_stats(item, *key).reset_time - time.time(),
+                own,
             )
-        return min(max(0.0, reset - time.time()), item.get_expiry())
+        return min(max(0.0, seconds), item.get_expiry())
 
 
 class VisitorLimit:
@@ -80,15 +85,36 @@ def _per_minute(amount: int) -> RateLimitItemPerMinute:
 
 
 class _ExactMemory(MemoryStorage):
-    """The library's memory storage without two faults: it drops a lock that is waited for, and it never drops a key."""
+    """A memory storage by the monotonic clock: the library's locks everybody out when the wall clock goes back. It also
+    lacks two faults of the library's: that drops a lock which is waited for, and it never drops a key."""
 
     def __init__(self) -> None:
         self._one_at_a_time = threading.Lock()
+        self._uses: dict[str, deque[float]] = {}
         super().__init__()
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         with self._one_at_a_time:
-            if len(self.events) > MAX_IDLE_KEYS:
-                for idle in [key for key, entries in list(self.events.items()) if not entries]:
-                    del self.events[idle]
-            return super().acquire_entry(key, limit, expiry, amount)
+            if len(self._uses) > MAX_IDLE_KEYS:
+                self._forget_idle(expiry)
+            uses = self._recent(key, expiry)
+            if len(uses) + amount > limit:
+                return False
+            uses.extend([time.monotonic()] * amount)
+            return True
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        """Return when the oldest use of the window was, and how many there are."""
+        with self._one_at_a_time:
+            uses = self._recent(key, expiry)
+            return (uses[0] if uses else time.monotonic()), len(uses)
+
+    def _recent(self, key: str, expiry: int) -> deque[float]:
+        uses, begin = self._uses.setdefault(key, deque()), time.monotonic() - expiry
+        while uses and uses[0] <= begin:
+            uses.popleft()
+        return uses
+
+    def _forget_idle(self, expiry: int) -> None:
+        for key in [key for key in self._uses if not self._recent(key, expiry)]:
+            del self._uses[key]

@@ -50,6 +50,7 @@ from core.run import (
 from core.run.prompts import FOLDER, PromptPreview, answer_prompt, chat_system_template, fill_template
 from core.search import (
     MAX_LENGTH,
+    NO_WEB_ENGINE,
     NOTHING_FOUND,
     NativeEngine,
     describe_filters,
@@ -57,7 +58,7 @@ from core.search import (
     not_supported_error,
     web_failure_note,
 )
-from core.search.errors import AllEnginesFailed, EngineMisconfigured, SearchError
+from core.search.errors import AllEnginesFailed, EngineMisconfigured, NoEngine, SearchError
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, Source
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ log = logging.getLogger(__name__)
 FOLLOW_UP_SECONDS = 20.0
 FOLLOW_UP_TOKENS = 2_000
 """The output limit: enough for three short lines and for the reasoning before them."""
+SWITCH_OFF = "关闭联网搜索"
 _RESTING = (NATIVE, AttemptOutcome.SKIPPED)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 
@@ -207,16 +209,23 @@ class _ChatAnswer:
         sources, _ = self._fit_sources(tuple(dict.fromkeys((*held, *numbered))))
         new = tuple(source for source in sources if source not in held)
         yield SearchFinished(found.without_texts, new, asked=self._original_question)
-        for notice in [_search_failure_notice(error, held)] if error else _search_notices(found, held):
+        if not self._tool_search.reaches_web and self._tool_search.has_engines:
+            yield Notice(NoEngine.kind, f"{NO_WEB_ENGINE}{self._question.configured.chain.missing_settings}")
+        for notice in [self._failure_notice(error, held)] if error else _search_notices(found, held):
             yield notice
         async for event in self._read_pages(sources, extra_pages=len(wanted)):
             yield event
         self._sources, context = self._fit_sources(sources)
         self._search_state = "failed" if found.failure else "empty"
-        if found.failure:
-            note = web_failure_note(found.failure, has_local_results=bool(sources))
+        failure = found.failure or ("" if self._tool_search.reaches_web else NO_WEB_ENGINE)
+        if failure:
+            note = web_failure_note(failure, has_local_results=bool(sources))
             context = "\n".join(filter(None, (note, context)))
         self._context = context or NOTHING_FOUND
+
+    def _failure_notice(self, error: SearchError, held: Sequence[Source]) -> Notice:
+        named = self._question.configured.chain.no_engine_error if isinstance(error, NoEngine) else error
+        return _search_failure_notice(named, held)
 
     async def _rewrite_query(self) -> None:
         """Set the query: the reader's own, or the question rewritten to stand alone."""
@@ -310,13 +319,15 @@ class _ChatAnswer:
         options = self._question.options
         user = None if refused else options.visitor  # the native search has counted this question already
         failure: SearchError | None = None
+        started = time.monotonic()
         try:
             found = await self._tool_search.asearch(self._query, visitor=user, skip_caches=options.skip_caches)
         except SearchError as error:
             log.warning("search failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-            found = SearchResponse(self._query, attempts=attempts, failure=error.message, cure=error.cure)
-            failure = error
+            seconds = time.monotonic() - started
+            failed = SearchResponse(self._query, attempts=attempts, failure=error.message, cure=error.cure)
+            found, failure = replace(failed, search_time=seconds), error
         if refused:
             asked = (attempt for attempt in found.attempts if (attempt.engine, attempt.outcome) != _RESTING)
             found = replace(found, attempts=(refused, *asked))
@@ -343,7 +354,9 @@ def _search_failure_notice(error: SearchError, held: Sequence[Source]) -> Notice
     """Return the notice for the reader: the failure, its effect on the answer, and what to do."""
     kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
     rests_on = citable(held) or "本次回答没有使用搜索结果。"
-    return Notice(kind, f"{error.message}{rests_on}{error.cure}也可以先关闭联网搜索。")
+    # After lines to paste, or advice that says it already, there is no more to say.
+    is_enough = "\n" in error.cure or SWITCH_OFF in error.cure
+    return Notice(kind, f"{error.message}{rests_on}{error.cure}{'' if is_enough else f'也可以先{SWITCH_OFF}。'}")
 
 
 def _search_notices(found: SearchResponse, held: Sequence[Source]) -> Iterator[Notice]:

@@ -82,6 +82,8 @@ class SearchRecord:
 
 def _outcome_and_kind(end: SearchEnd) -> tuple[str, str]:
     match end.error:
+        case None if end.response and end.response.failure:  # only built-in sources could be searched
+            return FAILED, AllEnginesFailed.kind
         case None:
             return (AttemptOutcome.OK if end.response and end.response.results else AttemptOutcome.EMPTY).value, ""
         case RateLimited():

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 
 from core.answer import SourcedEvents
 from core.answer.check_results import AnswerCheck, SourceText
-from core.answer.events import Answer, RunEvent
+from core.answer.events import Answer, Notice, RunEvent
 from core.answer.message import Message, Mode
 from core.base.errors import AppError
 from core.base.settings import Settings
@@ -28,6 +28,8 @@ from core.run.run import GRACE_SECONDS, OnRunEnd, Run
 from core.run.second_opinion import AutomaticReview, get_second_opinion
 
 T = TypeVar("T")
+
+SOURCES_UNUSED = Notice("sources_unused", "找到的来源都没有用到：这个回答没有引用任何来源，内容没有核对过。")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -120,6 +122,8 @@ class AnswerService(ABC):
             try:
                 async for event in events:
                     for sourced in run.sourced(event):
+                        if _cites_nothing(sourced, question) and run.has_sources:
+                            yield SOURCES_UNUSED
                         yield sourced
             except AppError:
                 for sourced in run.rest():
@@ -136,6 +140,11 @@ class AnswerService(ABC):
 
     @abstractmethod
     def events(self, question: Question) -> AsyncGenerator[RunEvent]: ...
+
+
+def _cites_nothing(event: RunEvent, question: Question) -> bool:
+    """Return whether this is an answer without a citation. The embedded model says so in its own words."""
+    return isinstance(event, Answer) and not event.sources and not question.model.choice.is_embedded
 
 
 def _settings_and_model(now: Configured, options: AnswerOptions) -> tuple[Settings, Model]:

@@ -17,6 +17,7 @@ from .health import NEEDS_SETTINGS, EngineHealth, Rest
 from .manual import find_article, manual_articles
 from .prompt_format import (
     CLOSE_FENCE,
+    NO_WEB_ENGINE,
     NOTHING_FOUND,
     OPEN_FENCE,
     SEARCH_FAILED,
@@ -46,6 +47,7 @@ __all__ = [
     "MAX_LENGTH",
     "NEEDS_SETTINGS",
     "NOTHING_FOUND",
+    "NO_WEB_ENGINE",
     "OPEN_FENCE",
     "SEARCH_FAILED",
     "SNIPPET_LENGTH",

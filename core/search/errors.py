@@ -35,7 +35,7 @@ class RateLimited(SearchError):
 
     def __init__(self, *, retry_after: float) -> None:
         self.retry_after = max(1, round(retry_after))
-        super().__init__(cure=f"请在 {self.retry_after} 秒后重试，或先关闭联网搜索。")
+        super().__init__(cure=f"请在 {self.retry_after} 秒后重试。")
 
 
 class NoEngine(SearchError):
@@ -146,7 +146,7 @@ class AllEnginesFailed(SearchError):
 
     kind = "all_failed"
     default_message = "所有搜索引擎都没有成功。"
-    default_cure = "可以稍后重试，检查网络，或先关闭联网搜索。"
+    default_cure = "请检查网络，或稍后重试。"
 
     def __init__(
         self, message: str = "", *, cure: str = "", attempts: tuple[Attempt, ...] = (), cause: str = ""

@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
+from typing import Literal
 
 from core.base.http import Cancelled, Deadline
 from core.base.threads import ThreadPool
@@ -24,10 +25,16 @@ from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResult
 
 log = logging.getLogger(__name__)
 
-BUILT_IN_SECONDS = 2.0
+BUILT_IN_SECONDS = 0.5
+BUILT_IN_SHARE = 0.1
+"""The built-in engines need a few milliseconds. So much of the deadline, at most a tenth, is left for them."""
 RETRY_SECONDS = 1.0
 MIN_SECONDS = 0.01
 """Shortest time in which it makes sense to ask an engine."""
+
+
+_Resting = Literal["skip", "probe", "ask"]
+"""The way to treat an engine that rests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +58,18 @@ class Failover:
     clock: Callable[[], float] = time.monotonic
 
     def run(
-        self, engines: Sequence[SearchEngine], query: SearchQuery, deadline: Deadline, *, include_resting: bool = False
+        self,
+        engines: Sequence[SearchEngine],
+        query: SearchQuery,
+        deadline: Deadline,
+        *,
+        include_resting: bool = False,
+        probe_resting: bool = False,
     ) -> RaceResult:
-        """Ask the engines and return the result. `include_resting` asks resting engines too."""
-        return _Race(self, engines, query, deadline, include_resting=include_resting).run()
+        """Ask the engines and return the result. `include_resting` asks resting engines too. `probe_resting` does so
+        unless another search has just tried."""
+        resting: _Resting = "ask" if include_resting else "probe" if probe_resting else "skip"
+        return _Race(self, engines, query, deadline, resting=resting).run()
 
 
 @dataclass(slots=True)
@@ -82,17 +97,20 @@ class _Race:
         query: SearchQuery,
         deadline: Deadline,
         *,
-        include_resting: bool,
+        resting: _Resting,
     ) -> None:
         self._failover = failover
         self._engines = engines
         self._query = query
         self._deadline = deadline
-        self._include_resting = include_resting
+        self._treat_resting = resting
         self._limit = deadline.remaining()
+        has_built_in = any(not engine.reaches_web for engine in engines)
+        self._reserved = min(BUILT_IN_SECONDS, BUILT_IN_SHARE * self._limit) if has_built_in else 0.0
         self._to_start = deque(engine for engine in engines if engine.reaches_web)
         self._running: dict[str, _Running] = {}
         self._resting: dict[str, Rest] = {}
+        self._probes: set[str] = set()
         self._attempts: dict[str, Attempt] = {}
         self._reports: SimpleQueue[_Report | None] = SimpleQueue()
         self._last_start = 0.0
@@ -115,17 +133,23 @@ class _Race:
             winner = self._ask_built_in_engines()
         return winner
 
+    @property
+    def _web_seconds(self) -> float:
+        """The seconds that are left for the engines of the web."""
+        return max(0.0, self._deadline.remaining() - self._reserved)
+
     def _ask_built_in_engines(self) -> _Report | None:
-        """Ask the built-in engines. They need a few milliseconds, so the deadline does not count."""
+        """Ask the built-in engines in the time that was left for them."""
+        self._to_start.clear()
+        self._reserved = 0.0
         for engine in self._engines:
             if not engine.reaches_web and not self._deadline.cancelled:
-                running = _Running(Deadline(BUILT_IN_SECONDS, self._failover.clock), self._failover.clock())
-                self._running[engine.name] = running
-                self._ask(engine, running)
-                while (report := self._reports.get()) is None or report.engine != engine.name:
-                    continue  # an engine of the web that was late
-                if self._record_report(report):
-                    return report
+                self._start(engine)
+                while self._running and self._web_seconds >= MIN_SECONDS and not self._deadline.cancelled:
+                    report = self._next_report()
+                    # An engine of the web that was late is not running any more.
+                    if report is not None and report.engine in self._running and self._record_report(report):
+                        return report
         return None
 
     def _race_web_engines(self) -> _Report | None:
@@ -136,16 +160,19 @@ class _Race:
             report = self._next_report()
             if report is not None and self._record_report(report):
                 return report
-            if self._deadline.cancelled or self._deadline.remaining() < MIN_SECONDS:
+            if self._deadline.cancelled or self._web_seconds < MIN_SECONDS:
                 return None
             self._start_next()
         return self._retry_only_engine()
 
     def _retry_only_engine(self) -> _Report | None:
-        """Try the only web engine a second time after a passing fault, if there is time for it."""
+        """Try the only web engine a second time after a passing fault, if there is time for it and no other search
+        has just tried."""
         web = [engine for engine in self._engines if engine.reaches_web]
         failed = self._attempts.get(web[0].name) if len(web) == 1 else None
-        if failed is None or failed.kind != EngineUnavailable.kind or self._deadline.remaining() < RETRY_SECONDS:
+        if failed is None or failed.kind != EngineUnavailable.kind or self._web_seconds < RETRY_SECONDS:
+            return None
+        if failed.outcome is AttemptOutcome.SKIPPED or not self._begin_probe(web[0].name):
             return None
         self._start(web[0])
         report = self._next_report() if self._running else None
@@ -153,7 +180,7 @@ class _Race:
 
     def _next_report(self) -> _Report | None:
         """Wait for the next report; None if it is time to start the next engine, or the deadline is over."""
-        seconds = self._deadline.remaining()
+        seconds = self._web_seconds
         if self._to_start:
             seconds = min(seconds, max(0.0, self._last_start + self._failover.hedge_after - self._failover.clock()))
         try:
@@ -166,8 +193,8 @@ class _Race:
     def _start_next(self) -> None:
         while self._to_start:
             engine = self._to_start.popleft()
-            rest = None if self._include_resting else self._failover.health.admit(engine.name)
-            if rest is None:
+            rest = None if self._treat_resting == "ask" else self._failover.health.admit(engine.name)
+            if rest is None or (self._treat_resting == "probe" and self._begin_probe(engine.name)):
                 self._start(engine)
                 return
             self._resting[engine.name] = rest
@@ -177,17 +204,31 @@ class _Race:
 
     def _start_last_resort(self) -> None:
         """Try one engine although all rest: the one whose rest ends first. An engine that has asked to be left alone
-        (429, captcha, quota) is not tried: every request makes that worse."""
+        (429, captcha, quota) is not tried: every request makes that worse. Nor is any tried while another search tries
+        it, or shortly after."""
         willing = [(rest.seconds, name) for name, rest in self._resting.items() if rest.may_be_tried]
         if willing:
             _, least = min(willing)
-            self._start(next(engine for engine in self._engines if engine.name == least))
+            if self._begin_probe(least):
+                self._start(next(engine for engine in self._engines if engine.name == least))
+
+    def _begin_probe(self, name: str) -> bool:
+        """Return whether this search may ask the resting engine."""
+        allowed = self._failover.health.begin_probe(name)
+        if allowed:
+            self._probes.add(name)
+        return allowed
+
+    def _end_probe(self, name: str) -> None:
+        if name in self._probes:
+            self._probes.discard(name)
+            self._failover.health.end_probe(name)
 
     def _start(self, engine: SearchEngine) -> None:
         running = _Running(self._deadline.child(), self._failover.clock())
         self._last_start = running.started
         # While another engine runs, its answer must not wait until a thread is free for this one.
-        patience = 0.0 if self._running else self._deadline.remaining()
+        patience = 0.0 if self._running else self._web_seconds
         if self._failover.workers.start(lambda: self._ask(engine, running), timeout=patience):
             self._running[engine.name] = running
             self._attempts[engine.name] = Attempt(engine.name, AttemptOutcome.SKIPPED)
@@ -213,6 +254,7 @@ class _Race:
     def _record_report(self, report: _Report) -> bool:
         """Record the report and return whether it is the answer."""
         name, error = report.engine, report.error
+        self._end_probe(name)
         running = self._running.pop(name)
         seconds = self._failover.clock() - running.started
         if error is None:
@@ -257,7 +299,8 @@ class _Race:
 
     def _stop_running(self) -> dict[str, _Running]:
         stopped, self._running = self._running, {}
-        for running in stopped.values():
+        for name, running in stopped.items():
+            self._end_probe(name)
             running.deadline.cancel()
         return stopped
 

@@ -28,6 +28,8 @@ TRIAL_SECONDS = 10.0
 """Time for which a trial keeps other searches away if it does not report its end."""
 MAX_OVERTAKEN = 3
 """Number of times in a row that an engine may be overtaken. Once says little; this often counts as a timeout."""
+PROBE_PAUSE_SECONDS = 3.0
+"""Time after a failed try of a resting engine in which no other search tries it."""
 READ_SHARED_SECONDS = 1.0
 
 NEEDS_SETTINGS = frozenset({"misconfigured", "quota"})
@@ -67,6 +69,8 @@ class _Record:
     until: float = -math.inf
     trial: bool = False
     """True after the rest: `until` is the time by which the one admitted search has to report."""
+    no_probe_until: float = -math.inf
+    """A search tries the resting engine, or has just tried it: until then no other search does."""
     rest: Rest = Rest(0.0, "", "")
     """The last rest, with the seconds that it had at its beginning."""
 
@@ -91,6 +95,19 @@ class EngineHealth:
             if record.failures:
                 record.until, record.trial = now + TRIAL_SECONDS, True
             return None
+
+    def begin_probe(self, engine: str) -> bool:
+        """Return whether this search may try the resting engine. Of all visitors' searches one tries at a time."""
+        with self._lock:
+            record, now = self._records[engine], self._clock()
+            if record.no_probe_until > now:
+                return False
+            record.no_probe_until = now + TRIAL_SECONDS
+            return True
+
+    def end_probe(self, engine: str) -> None:
+        with self._lock:
+            self._records[engine].no_probe_until = self._clock() + PROBE_PAUSE_SECONDS
 
     def record_success(self, engine: str) -> None:
         """Record a success, which ends every rest."""

@@ -11,10 +11,13 @@ from pydantic import Field
 
 from core.base.settings import Names, Section, Settings, ValueFormat
 from core.search.engine import ClosableEngine, SearchEngine
-from core.search.errors import EngineMisconfigured
+from core.search.errors import EngineMisconfigured, NoEngine
 from core.search.types import SearchQuery
 
 log = logging.getLogger(__name__)
+
+MAX_REASONS = 3
+"""Number of engines that are named to a reader who has none."""
 
 ENGINES: dict[str, str] = {
     "native": "core.search.engines.native:NativeEngine",
@@ -95,6 +98,16 @@ class EngineChain:
 
     engines: tuple[SearchEngine, ...]
     unavailable: tuple[UnavailableEngine, ...]
+
+    @property
+    def no_engine_error(self) -> NoEngine:
+        """The error for a search without an engine. It names the settings that are really missing."""
+        return NoEngine(cure=self.missing_settings or NoEngine.default_cure)
+
+    @property
+    def missing_settings(self) -> str:
+        """The reasons why engines of the order cannot be used, and the cures; empty if none was left out."""
+        return "".join(f"{entry.reason}{entry.cure}" for entry in self.unavailable[:MAX_REASONS])
 
     def with_open_engines(self, previous: EngineChain) -> EngineChain:
         """Return the chain with an earlier chain's engines that hold a browser; the page changes no settings of these."""

@@ -41,6 +41,8 @@ class _Search:
     visitor: Visitor | None
     deadline: Deadline
     started: float
+    is_fresh: bool = False
+    """True if the reader asked for a new search: an engine that rests may have been put right."""
     layer: CacheLayer = CacheLayer.NONE
     """Cache that had the results already, as far as it is known."""
 
@@ -169,7 +171,7 @@ class SearchService:
         _refuse_unusable(query)
         prepared = self._prepare(query)
         key = f"{engine or ''}|{prepared.key(sort_words=self._settings.sort_words)}"
-        search = _Search(query, prepared, key, engine, visitor, deadline, started)
+        search = _Search(query, prepared, key, engine, visitor, deadline, started, is_fresh=skip_caches)
         try:
             response = None if skip_caches else self._cached_response(search, session_cache)
             if response is None:
@@ -229,7 +231,13 @@ class SearchService:
         engines = self._chain(search.engine)
         if self._limits is not None and search.visitor is not None:
             self._limits.admit(search.visitor)
-        raced = self._failover.run(engines, search.query, search.deadline, include_resting=search.engine is not None)
+        raced = self._failover.run(
+            engines,
+            search.query,
+            search.deadline,
+            include_resting=search.engine is not None,
+            probe_resting=search.is_fresh,
+        )
         failure, cure = web_failure(raced.attempts, engines)
         if raced.results and failure:
             return self._stale_response(search, raced) or replace(

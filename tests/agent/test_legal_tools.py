@@ -14,8 +14,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.agent.agent_prompt import NO_TOOLS, NO_WEB
+from core.agent.agent_prompt import NO_WEB
 from core.agent.legal_tools import CaseSearchTool, RegulationSearchTool
+from core.agent.runner import NO_ENGINE_TO_ASK
 from core.agent.tools import Observation, ToolContext
 from core.answer.events import Notice, SearchFinished, ToolFinished, ToolStarted
 from core.answer.message import Message, message_from_run
@@ -330,7 +331,7 @@ class TestWhatIsOffered:
     def test_neither(self) -> None:
         with agent(final("好。"), engines=[]) as world:
             world.ask()
-        assert NO_TOOLS in world.prompts[0]
+        assert NO_ENGINE_TO_ASK in world.prompts[0]
 
     def test_the_manual_holds_no_laws(self) -> None:
         with agent(final("好。"), engines=[BundledEngine(public_url="http://localhost:8501")]) as world:

@@ -474,7 +474,36 @@ def test_search_events_stand_inside_their_tool_step() -> None:
     with agent(search_step("x"), final("好。")) as world:
         events = world.ask()
     kinds = [type(event) for event in events if not isinstance(event, Thought | TextDelta)]
-    assert kinds == [ToolStarted, SearchStarted, SearchFinished, ToolFinished, Checked, Answer, Usage]
+    assert kinds == [ToolStarted, SearchStarted, SearchFinished, ToolFinished, Notice, Checked, Answer, Usage]
+
+
+def test_an_answer_that_used_no_source_says_so() -> None:
+    with agent(search_step("x"), final("凭记忆说。")) as world:
+        events = world.ask()
+    assert [told.kind for told in of(events, Notice)] == ["sources_unused"]
+    with agent(search_step("没有的"), final("凭记忆说。"), engines=[FakeEngine("fake", [])]) as world:
+        events = world.ask()
+    assert [told.kind for told in of(events, Notice)] == ["no_sources"]
+
+
+def test_searching_again_passes_the_caches_by() -> None:
+    engine = FakeEngine("fake", results(3))
+    with agent(search_step("x"), final("好[1]。"), search_step("x"), final("好[1]。"), engines=[engine]) as world:
+        world.ask()
+        events = world.ask(options=AnswerOptions(skip_caches=True))
+    assert len(engine.queries) == 2
+    assert not of(events, SearchFinished)[0].response.from_cache
+
+
+def test_where_only_the_manual_is_left_model_and_reader_are_told() -> None:
+    manual = FakeEngine("manual", results(1))
+    manual.reaches_web = False  # type: ignore[misc]
+    with agent(final("不知道。"), engines=[manual]) as world:
+        events = world.ask("今天天气")
+        prompt = world.prompts[0]
+    assert "没有能联网的搜索引擎" in of(events, Notice)[0].text
+    assert "搜索互联网获取实时信息" not in prompt
+    assert "搜不到互联网上的任何信息" in prompt
 
 
 LABELS = re.compile(

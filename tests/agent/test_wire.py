@@ -116,6 +116,17 @@ def test_a_long_announcement_is_taken_back_when_a_call_follows() -> None:
     assert message_from_run(stopped, seconds=1).text == "", "an announcement is not half an answer"
 
 
+def test_without_any_tool_the_model_just_answers() -> None:
+    with wired_agent(engines=[], environ={"READING_PAGES": "0"}) as world:
+        world.runner.tools = ()
+        world.server.reply = in_turn(["四十二。"])
+        events = world.ask("六乘七")
+    assert answer(events).text == streamed(events) == "四十二。"
+    assert [told.kind for told in of(events, Notice)] == ["no_engine"]
+    assert len(world.server.requests) == 1
+    assert "Final Answer" not in json.dumps(world.server.requests[0])
+
+
 def test_three_calls_in_one_turn_run_together() -> None:
     with wired_agent(engines=[Meeting()], environ=Meeting.patience, **TOOLS) as world:
         world.server.reply = in_turn([call("甲"), call("乙"), call("丙")], ["好[1]。"])

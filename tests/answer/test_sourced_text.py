@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.answer.citations import INVENTED, drop_unsourced
-from core.answer.events import Answer, Checked, SearchFinished, TextDelta, ToolStarted
+from core.answer.events import Answer, Checked, RunEvent, SearchFinished, TextDelta, ToolStarted
 from core.answer.export.json_file import as_json
 from core.answer.export.markdown_text import as_markdown
 from core.answer.html.markdown import render_html
@@ -120,7 +120,7 @@ def found() -> SearchFinished:
 
 def test_the_events_of_a_run_cite_only_what_was_found() -> None:
     run = SourcedEvents()
-    given_events = [
+    given_events: list[RunEvent] = [
         TextDelta("我去查[7"),
         ToolStarted("web_search", "q"),
         found(),

@@ -21,7 +21,8 @@ from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from support import invented, web_pages
 from support.app_server import free_port, wait_for
 from support.base import ROOT
-from support.openai_server import ANSWER, openai_server
+from support.found_pages import found_pages
+from support.openai_server import ANSWER, Call, in_turn, openai_server
 from support.reading import kept_workers
 from support.waiting import until
 from support.web import Web, web
@@ -570,3 +571,73 @@ def test_control_c_ends_an_answer_quietly() -> None:
         said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert "Traceback" not in said
+
+
+def test_wrongs_that_were_named_end_with_status_3(core: Core, tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    draft = tmp_path / "a.txt"
+    draft.write_text("见《灯塔法》第九十九条。", encoding="utf-8")
+    data = {"DATA_DIR": str(tmp_path / "data")}
+    assert core("law", "verify", str(draft), **data).returncode == 0
+    assert core("law", "verify", str(draft), "--fail-on", "≠✗", **data).returncode == 3
+    assert core("law", "verify", str(draft), "--fail-on", "≠", **data).returncode == 0
+    pair = '{"statement": "期限是三十日。", "source": "期限是六十日。"}\n'
+    assert core("check", "--pairs", "-", stdin=pair).returncode == 0
+    assert core("check", "--pairs", "-", "--fail-on", "✗○", stdin=pair).returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "--port", "99999999"), "1 到 65535"),
+        (("run", "--workers", "0"), "至少要有 1 个进程"),
+        (("search", "x", "--engine", "nosuch"), "可用的有：bundled"),
+        (("law", "import", "/dev/zero"), "不是文件也不是目录"),
+        (("law", "import", "/no/such"), "找不到 /no/such"),
+        (("law", "search", "灯塔法第二条"), "law import"),
+    ],
+)
+def test_wrong_use_is_answered_with_a_sentence(core: Core, arguments: tuple[str, ...], said: str) -> None:
+    done = core(*arguments)
+    assert done.returncode in {1, 2}
+    assert said in done.stderr
+
+
+def test_a_kind_of_file_that_is_not_imported_is_named(core: Core, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("第一条", encoding="utf-8")
+    done = core("law", "import", str(tmp_path / "x.txt"))
+    assert "x.txt 这种文件不能导入" in done.stderr
+    assert done.returncode == 1
+
+
+def test_cached_results_say_so(core: Core) -> None:
+    with found_pages() as site:
+        engine = {"SEARCH_PROVIDER_PRIORITY": "searxng", "SEARXNG_URL": f"http://{site.address}"}
+        assert "缓存" not in core("search", "缓存的词", **engine).stdout
+        assert "缓存 · " in core("search", "缓存的词", **engine).stdout.splitlines()[0]
+
+
+def test_the_agents_announcement_is_not_printed(core: Core) -> None:
+    call = Call("web_search", '{"query": "怎么打开联网搜索"}')
+    with openai_server() as server:
+        server.reply = in_turn(["我先去查一下，请稍等。" * 20, call], ["点开关[1]。"])
+        model = {"LLM_MODEL": "openai:reply", "OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k"}
+        done = core(
+            "ask", "怎么打开联网搜索？", "--mode", "agent", AGENT_STRATEGY="tools", AGENT_VERBOSE="true", **model
+        )
+    assert done.stdout.startswith("点开关[1]。")
+    assert "action: web_search" in done.stderr, "AGENT_VERBOSE logs here too"
+
+
+def test_gbk_on_standard_input_and_a_full_disk_behind_standard_output() -> None:
+    environ = {**os.environ, **EMBEDDED}
+    command = [sys.executable, "-m", "core", "search", "-", "--json"]
+    done = subprocess.run(command, input="怎么打开联网搜索\n".encode("gbk"), cwd=ROOT, env=environ, capture_output=True)
+    assert json.loads(done.stdout)["query"] == "怎么打开联网搜索"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*command[:4], "怎么打开联网搜索"], stdout=full, stderr=subprocess.PIPE, cwd=ROOT, env=environ
+        )
+    assert done.returncode == 1
+    assert "磁盘已满" in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()

@@ -89,13 +89,16 @@ def test_old_results_do_not_pass_for_a_working_engine() -> None:
     assert (check.ok, check.message, check.cure) == (False, "服务停了。", "请启动它。")
 
 
-def test_the_manual_makes_up_for_no_engine_that_reaches_the_web() -> None:
-    """What nobody set up may fail while another engine reaches the web, and only then."""
+def test_an_engine_that_nobody_set_up_is_not_broken_where_it_cannot_be_reached() -> None:
     broken, manual = FakeEngine("broken", EngineUnavailable("连不上。")), FakeEngine("manual", results(1))
     broken.is_set_up, manual.reaches_web = False, False  # type: ignore[misc]
     with scripted_app(says=[], engines=[broken, manual], LLM_MODEL="embedded") as (app, _):
         checks = {check.name: (check.ok, check.off) for check in diagnose(app)}
-        assert (checks["引擎 broken"], checks["引擎 manual"]) == ((False, False), (True, False))
+        assert (checks["引擎 broken"], checks["引擎 manual"]) == ((True, True), (True, False))
+    broken.is_set_up = True
+    with scripted_app(says=[], engines=[broken, manual], LLM_MODEL="embedded") as (app, _):
+        assert not {check.name: check.ok for check in diagnose(app)}["引擎 broken"], "configured and broken"
+    broken.is_set_up = False
     with scripted_app(says=[], engines=[broken, FakeEngine("web", results(1))], LLM_MODEL="embedded") as (app, _):
         checks = {check.name: (check.ok, check.off) for check in diagnose(app)}
         assert (checks["引擎 broken"], checks["引擎 web"]) == ((True, True), (True, False))

@@ -20,7 +20,7 @@ from core.answer.events import (
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
 from core.run.question import AnswerOptions
-from core.search.errors import EngineTimeout
+from core.search.errors import EngineMisconfigured, EngineTimeout
 from core.search.prompt_format import CLOSE_FENCE, OPEN_FENCE
 from support.fake_engines import FakeEngine, results
 from support.scripted_app import scripted_app
@@ -253,3 +253,52 @@ def test_sources_that_the_prompt_has_no_room_for_are_left_out() -> None:
     answer = events[-2]
     assert isinstance(answer, Answer)
     assert [source.number for source in answer.sources] == [1]
+
+
+def test_an_answer_that_used_no_source_says_so() -> None:
+    with scripted_app(says=[["凭记忆说[9]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
+        events = list(app.chat.stream("问题", options=SEARCH))
+    assert [event.kind for event in events if isinstance(event, Notice)] == ["sources_unused"]
+    assert isinstance(events[-2], Answer)
+
+
+def test_a_failed_search_says_how_long_it_took() -> None:
+    with scripted_app(says=[["好"]], engines=[SlowlyFailing()]) as (app, _):
+        events = list(app.chat.stream("问题", options=SEARCH))
+    finished = next(event for event in events if isinstance(event, SearchFinished))
+    assert finished.to_json()["searchTime"] >= 0.2
+
+
+class SlowlyFailing(FakeEngine):
+    def __init__(self) -> None:
+        super().__init__("slow", results(1))
+
+    def search(self, *args: Any, **kwargs: Any) -> Any:
+        time.sleep(0.25)
+        raise EngineTimeout
+
+
+def test_lines_to_paste_keep_their_breaks_and_nothing_stands_behind_them() -> None:
+    cure = "请写入下面两行并重启：\nsearch:\n  formats: [html, json]"
+    engine = FakeEngine("searxng", EngineMisconfigured("没有开放 JSON。", cure=cure))
+    with scripted_app(says=[["好"]], engines=[engine]) as (app, _):
+        events = list(app.chat.stream("问题", options=SEARCH))
+    notice = next(event for event in events if isinstance(event, Notice))
+    assert notice.text.endswith("search:\n  formats: [html, json]")
+
+
+def test_the_advice_at_the_limit_is_given_once() -> None:
+    with scripted_app(says=[["好"]] * 2, engines=[FakeEngine("fake", results(1))], SEARCH_RATE_LIMIT="1") as (app, _):
+        list(app.chat.stream("问题", options=SEARCH))
+        events = list(app.chat.stream("别的问题", options=SEARCH))
+    notice = next(event for event in events if isinstance(event, Notice) and event.kind == "rate_limited")
+    assert notice.text.count("关闭联网搜索") == 1
+
+
+def test_where_only_the_manual_is_left_model_and_reader_are_told() -> None:
+    manual = FakeEngine("manual", results(1))
+    manual.reaches_web = False  # type: ignore[misc]
+    with scripted_app(says=[["不知道。"]], engines=[manual]) as (app, model):
+        events = list(app.chat.stream("今天天气", options=SEARCH))
+    assert "没有能联网的搜索引擎" in next(event for event in events if isinstance(event, Notice)).text
+    assert "没有能联网的搜索引擎" in str(model.asked[0][-1].content)

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -405,3 +406,38 @@ def test_cancelled_searches_write_no_warnings(caplog: pytest.LogCaptureFixture) 
     caplog.set_level(logging.WARNING)
     run([ScriptedEngine("a", hung_until_cancelled), ScriptedEngine("b")], hedge_after=0.05)
     assert not caplog.records
+
+
+def test_while_the_only_engine_is_down_fifty_searches_are_not_a_hundred_requests() -> None:
+    down = ScriptedEngine("down", *[EngineUnavailable()] * 200)
+    failover = room([down])
+    with ThreadPoolExecutor(50) as pool:
+        list(pool.map(lambda n: failover.run([down], SearchQuery(f"q{n}"), Deadline(5)), range(50)))
+    at_once = down.calls
+    assert at_once <= 55
+    with ThreadPoolExecutor(50) as pool:
+        list(pool.map(lambda n: failover.run([down], SearchQuery(f"q{n}"), Deadline(5)), range(50)))
+    assert down.calls - at_once <= 2, "while it rests, one tries for all"
+
+
+def test_a_new_search_tries_an_engine_that_was_put_right() -> None:
+    mended = ScriptedEngine("mended", EngineMisconfigured("403"), results_of("mended"))
+    failover = room([mended])
+    assert not failover.run([mended], SearchQuery("q"), Deadline(5)).results
+    assert not failover.run([mended], SearchQuery("q"), Deadline(5)).results, "it rests"
+    assert failover.run([mended], SearchQuery("q"), Deadline(5), probe_resting=True).provider == "mended"
+
+
+def test_the_built_in_engines_answer_within_the_one_deadline() -> None:
+    web = ScriptedEngine("web", hung_until_cancelled)
+    manual = ScriptedEngine("manual", slow(3.0, results_of("manual")))
+    manual.reaches_web = False  # type: ignore[misc]
+    began = time.monotonic()
+    raced = run([web, manual], seconds=1.0)
+    assert time.monotonic() - began < 1.5
+    assert not raced.results
+    quick = ScriptedEngine("manual")
+    quick.reaches_web = False  # type: ignore[misc]
+    began = time.monotonic()
+    assert run([ScriptedEngine("web", hung_until_cancelled), quick], seconds=1.0).provider == "manual"
+    assert time.monotonic() - began < 1.3

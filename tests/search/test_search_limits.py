@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
-import limits.storage.memory as library_memory
 import pytest
 
 from core.base import rate_limits as our_limits
@@ -17,10 +18,8 @@ from support.waiting import Clock
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The library reads the wall clock by itself."""
     clock = Clock()
-    for module in (library_memory, our_limits):
-        monkeypatch.setattr(module.time, "time", clock)
+    monkeypatch.setattr(our_limits, "time", SimpleNamespace(monotonic=clock))
     return clock
 
 
@@ -165,9 +164,22 @@ def test_users_who_have_gone_are_forgotten(clock: Clock, monkeypatch: pytest.Mon
     for n in range(20):
         limits.admit(Visitor(f"user {n}"))
     clock.pass_(61)
-    memory._MemoryStorage__expire_events()  # type: ignore[attr-defined]
     limits.admit(Visitor("one more"))
-    assert len(memory.events) == 1
+    assert len(memory._uses) == 1
+
+
+def test_a_wall_clock_that_goes_back_locks_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = SearchLimits(per_visitor=2, per_engine=9)
+    clock, now = Clock(), time.time()
+    monkeypatch.setattr(our_limits, "time", SimpleNamespace(monotonic=clock, time=lambda: now))
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert admitted(limits, "甲", 3) == 2
+    now -= 3_600
+    with pytest.raises(RateLimited) as error:
+        limits.admit(Visitor("甲"))
+    assert error.value.retry_after == 60
+    clock.pass_(61)
+    assert admitted(limits, "甲", 1) == 1, "the minute is over, whatever the wall clock says"
 
 
 def test_the_settings_name_the_quotas() -> None:

@@ -200,9 +200,12 @@ def thoughts(events: Sequence[RunEvent]) -> str:
     return "".join(event.text for event in of(events, Thought))
 
 
+UNSOURCED = {"not_searched", "no_sources", "sources_unused"}
+
+
 def notice(events: Sequence[RunEvent]) -> Notice:
-    """Besides the one that an answer without any search has."""
-    (found,) = (event for event in of(events, Notice) if event.kind != "not_searched")
+    """Besides the one that an answer without any source has."""
+    (found,) = (event for event in of(events, Notice) if event.kind not in UNSOURCED)
     assert isinstance(found, Notice)
     return found
 

@@ -72,7 +72,8 @@ class DiskTtlCache:
         return self._rebuilt
 
     def get(self, key: str) -> str | None:
-        return self._run_in_turn(lambda cache: cache.get(key))
+        """Return the text, also while nothing can be written because the disk is full."""
+        return self._run_in_turn(lambda cache: cache.get(key), may_read_only=True)
 
     def set(self, key: str, text: str, seconds: float) -> None:
         self._run_in_turn(lambda cache: cache.set(key, text, expire=seconds))
@@ -82,9 +83,9 @@ class DiskTtlCache:
             self._thread.submit(self._close_cache)
         self._thread.shutdown()
 
-    def _run_in_turn(self, operation: Callable[[diskcache.Cache], T]) -> T | None:
+    def _run_in_turn(self, operation: Callable[[diskcache.Cache], T], *, may_read_only: bool = False) -> T | None:
         """Return the result of the operation, or None if its turn has not come within `WAIT_SECONDS`."""
-        if self._clock() < self._paused_until:
+        if self._clock() < self._paused_until and not (may_read_only and self._cache is not None):
             return None
         try:
             turn = self._thread.submit(self._with_cache, operation)

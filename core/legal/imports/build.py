@@ -285,9 +285,11 @@ def _articles(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
 
 
 def _cases(database: sqlite3.Connection) -> Iterator[tantivy.Document]:
-    for identity, name, cause, gist, text in database.execute("SELECT id, name, cause, gist, text FROM court_case"):
+    query = "SELECT id, name, cause, gist, text, summary, verdict FROM court_case"
+    for identity, name, cause, gist, text, *parts in database.execute(query):
         title = _terms("\n".join(filter(None, (name, cause, gist))))
-        yield tantivy.Document(id=identity, case_title=title, case_body=_terms(text))
+        besides = (part for part in parts if part and part not in text)  # a full text often repeats them
+        yield tantivy.Document(id=identity, case_title=title, case_body=_terms("\n".join((text, *besides))))
 
 
 def _terms(text: str) -> str:

@@ -70,7 +70,9 @@ Opener = Callable[[], IO[bytes] | None]
 def read_source_files(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
     """Yield the readable files that `is_wanted` accepts. Raises CorpusError if the source cannot be opened."""
     if not source.exists():
-        raise CorpusError(f"找不到 {source.name}。", cure="请检查路径。")
+        raise CorpusError(f"找不到 {source}。", cure="请检查路径。")
+    if not (source.is_file() or source.is_dir()):
+        raise CorpusError(f"{source} 不是文件也不是目录，没有导入。", cure="请给出目录、压缩包、JSONL 或网址。")
     try:
         yield from _read_any(source, lambda path: path.suffix in _READABLE and is_wanted(path))
     except _UNREADABLE as error:
@@ -88,6 +90,8 @@ def _read_any(source: Path, is_wanted: PathFilter) -> Iterator[SourceFile]:
         return _read_zip(source, is_wanted)
     if source.suffix in _READABLE:
         return _read_file(source, is_wanted)
+    if not tarfile.is_tarfile(source):
+        raise CorpusError(f"{source.name} 这种文件不能导入。", cure="请给出目录、压缩包（zip、tar）、JSONL 或网址。")
     return _read_tar(source, is_wanted)
 
 

@@ -132,4 +132,4 @@ class CaseIndex(IndexFiles):
 
 
 def _words(case: CourtCase) -> str:
-    return "\n".join(filter(None, (case.name, case.cause, case.gist, case.text)))
+    return "\n".join(filter(None, (case.name, case.cause, case.gist, case.summary, case.verdict, case.text)))

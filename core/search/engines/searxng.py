@@ -186,10 +186,10 @@ class SearxngServer(HttpEngine):
     def parse_response(self, response: Response) -> EngineResults:
         """Return the results, with a note about the engines that did not respond."""
         data = response.json()
-        # Results in the form of a table have no address; answers and infoboxes repeat what is in the results.
-        entries = [entry for entry in object_list(data, "results") if entry.get("url") is not None or not entry]
+        # Tables of values have no address by their nature; answers and infoboxes repeat what is in the results.
+        entries = [entry for entry in object_list(data, "results") if "kvmap" not in entry]
         silent = list(_unresponsive(data))
-        if silent and not entries:
+        if silent and not any(entry.get("url") for entry in entries):
             raise EngineUnavailable(
                 f"SearXNG 上的搜索引擎都没有响应：{'、'.join(silent)}。",
                 cure="请稍后重试，或在 SearXNG 中换用其他引擎。",

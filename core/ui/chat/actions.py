@@ -14,7 +14,6 @@ from core.base.errors import AppError, InputError
 from core.base.logs import add_log_ids
 from core.reading import Page
 from core.run import AnswerOptions, AnswerService, Question
-from core.search.errors import NoEngine
 from core.search.types import Source
 from core.store import ConversationNotFound, StoreError
 from core.ui import conversation_sync, identity, session, visitor_preferences
@@ -29,7 +28,7 @@ AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索�
 CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网」开关决定。"
 CONTINUE_PROMPT = "请从中断的地方接着写，不要重复已经写出的内容。"
 STILL_IN_BOX = "原文还在输入框里。"
-NO_ENGINE = f"没有可用的搜索引擎，联网搜索无法打开。{NoEngine.default_cure}"
+NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。"
 
 
 def submit(app: App) -> None:
@@ -207,7 +206,7 @@ def run_command(app: App, command: str) -> None:
         case "/search on" | "/search off" if session.mode() == session.AGENT:
             chat.add_note(f"{AGENT_DECIDES}；要自己决定，请先切换到 Chat 模式。")
         case "/search on" if not app.search.has_engines:
-            chat.add_note(NO_ENGINE)
+            chat.add_note(f"{NO_ENGINE}{app.chain.no_engine_error.cure}")
         case "/search on":
             search_switch.set_search(True)
             chat.add_note(search_switch.SEARCH_ON)

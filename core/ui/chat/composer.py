@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
 from core.reading import FILE_KINDS
+from core.search import NO_WEB_ENGINE
 from core.ui import session
 from core.ui.chat import actions, attachments, search_switch, settings_panel
 from core.ui.escape import escape_label
@@ -28,7 +29,7 @@ def draw(app: App) -> tuple[ChatInputResult, DeltaGenerator]:
             _draw_agent_switch(app)
             if own_key.session_model() is None:
                 settings_panel.draw_model_menu(app)
-            _draw_search_remark(available=app.search.has_engines)
+            _draw_search_remark(app)
             stop = st.empty()
     # Outside of the container: the page follows a growing answer only if Streamlit itself puts the box at the bottom.
     typed = chat_field(
@@ -76,9 +77,11 @@ def _switch_agent(app: App) -> None:
     actions.switch_mode(app, session.AGENT if st.session_state[AGENT_TOGGLE] else session.CHAT)
 
 
-def _draw_search_remark(*, available: bool) -> None:
-    """Draw the reason why the switch 联网 cannot be used."""
+def _draw_search_remark(app: App) -> None:
+    """Draw the reason why the switch 联网 cannot be used, or reaches no web."""
     if session.mode() == session.AGENT:
         st.caption(actions.AGENT_DECIDES)
-    elif not available:
-        st.caption(actions.NO_ENGINE)
+    elif not app.search.has_engines:
+        st.caption(escape_label(f"{actions.NO_ENGINE}{app.chain.no_engine_error.cure}"))
+    elif not app.search.reaches_web:
+        st.caption(NO_WEB_ENGINE)

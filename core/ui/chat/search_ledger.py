@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from core.answer.events import SearchFinished
 from core.app import App
@@ -91,11 +91,17 @@ def row_html(name: str, text: str) -> Markup:
     return Markup('<div class="wy-line"><b>%s</b> %s</div>') % (name, text)
 
 
+def _advice_html(text: str) -> Markup:
+    """Return the text; lines behind the first are to be pasted into a file and keep their breaks."""
+    sentence, _, lines = text.partition("\n")
+    return escape(sentence) + (Markup("<pre>%s</pre>") % lines if lines.strip() else Markup())
+
+
 def _attempt_html(attempt: Attempt) -> Markup:
     cells = (
         provider_label(attempt.engine),
         _OUTCOMES[attempt.outcome],
         f"{attempt.seconds:.1f} 秒" if attempt.seconds >= 0.05 else "–",
-        f"{attempt.reason}{attempt.cure}",
+        _advice_html(f"{attempt.reason}{attempt.cure}"),
     )
     return Markup("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>") % cells

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.answer import OFFICIAL, is_official, results_html, site_name, source_panel_html
 from core.answer.message import Message
 from core.app import App
+from core.legal.entities import LIBRARY_LABELS
 from core.search.types import SearchResult, Source
 from core.ui import session
 from core.ui.chat import search_ledger
@@ -28,7 +29,8 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
     if not (sources or entry.searches):
         return
     official = app.settings.sources.official_hosts
-    fold = st.expander(_title(sources, official), key=f"sources-{entry.id}", type="compact", on_change="rerun")
+    title = _title(sources, official, are_unused=bool(entry.text.strip()) and not entry.cited)
+    fold = st.expander(title, key=f"sources-{entry.id}", type="compact", on_change="rerun")
     if not fold.open:
         return
     with fold:
@@ -46,19 +48,21 @@ def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> 
         _draw_sources(sources, None, official)
 
 
-def _title(sources: Sequence[Source], official: Sequence[str]) -> str:
+def _title(sources: Sequence[Source], official: Sequence[str], *, are_unused: bool = False) -> str:
     if not sources:
         return "没有来源 · 搜索账本"
     sites: dict[str, str] = {}
     for source in sources:
-        sites.setdefault(site_name(source.url, app_url()) or source.title, source.url)
+        site = LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title
+        sites.setdefault(site, source.url)
     named = list(sites.items())[:MAX_SITES]
     badges = [
         f":gray-badge[{escape_label(site)}]{f' :blue-badge[{OFFICIAL}]' if is_official(url, official) else ''}"
         for site, url in named
     ]
     more = [f"等 {len(sites)} 处"] if len(sites) > len(named) else []
-    return " ".join([f"{len(sources)} 个来源", *badges, *more])
+    count = f"找到 {len(sources)} 个来源，都没有用到" if are_unused else f"{len(sources)} 个来源"
+    return " ".join([count, *badges, *more])
 
 
 def _draw_sources(sources: Sequence[Source], cited: set[int] | None, official: Sequence[str]) -> None:

@@ -210,6 +210,7 @@ def test_a_full_disk_is_no_error_and_is_tried_again_later(folder: Path, monkeypa
         patch.setattr(diskcache.Cache, "set", full)
         cache.set("k", "w", 60)
         assert "空间" in cache.warning
+        assert cache.get("k") == "v", "what was kept can still be read"
     cache.set("k", "w", 60)
     clock.pass_(61)
     assert cache.get("k") == "v"

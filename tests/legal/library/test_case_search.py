@@ -46,6 +46,19 @@ def test_keyword_and_type(library: LegalLibrary) -> None:
     assert service.search("渔船搁浅", "行政").results == ()
 
 
+def test_facts_and_verdict_are_found_although_there_is_a_full_text(tmp_path: Path) -> None:
+    case = {
+        "caseName": "丁某案",
+        "caseNumber": "(2022)闽01刑初7号",
+        "text": "本院查明如下。",
+        "summary": "一艘渔船搁浅。",
+        "verdict": "犯破坏交通设施罪。",
+    }
+    service = CaseService(invented.library(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", case)))
+    for words in ("搁浅", "破坏交通设施罪", "本院查明"):
+        assert [found.name for found in service.search(words).results] == ["丁某案"]
+
+
 @pytest.mark.parametrize("number", ["（2021）闽民终345号", "(2021)闽民终345号", "〔２０２１〕闽 民终 345 号"])
 def test_a_number_in_any_form_finds_its_case(library: LegalLibrary, number: str) -> None:
     (case,) = CaseService(library).search(f"请查 {number}").results

@@ -288,3 +288,15 @@ def test_a_private_address_that_cannot_be_used_is_not_replaced_by_a_public_one()
     settings = loaded(SEARXNG_URL="localhost:8080", SEARCH_PROVIDER_PRIORITY="searxng").values
     with pytest.raises(EngineMisconfigured, match="没有改用公共实例"):
         SearxngEngine.from_settings(settings)
+
+
+def test_results_without_an_address_are_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    broken: list[dict[str, Any]] = [
+        {"title": "没有地址"},
+        {"title": "空", "url": None},
+        {"title": 7, "url": "https://a.example/"},
+    ]
+    found = usable("searxng", scripted(answer(body(RESULT, *broken)))).search("x", 10)
+    assert (len(found), found.skipped) == (1, 3)
+    assert "3 results could not be read and were skipped (result 2: no address; result 3: no address;" in caplog.text
+    assert "result 4: the title is of type int" in caplog.text
