@@ -11,7 +11,9 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
+from typing import TypeVar
 
+T = TypeVar("T")
 HIDDEN = "***"
 MAX_TYPED_KEYS = 500
 _LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[a-zA-Z])[!-~]{16,}")
@@ -157,6 +159,20 @@ ID_LENGTH = 8
 def add_log_ids(**ids: str) -> None:
     """Add ids to all further records of this thread or task, and of those that it starts."""
     _ids.set({**_ids.get(), **{name: id[:ID_LENGTH] for name, id in ids.items() if id}})
+
+
+def with_log_ids(job: Callable[[], T]) -> Callable[[], T]:
+    """Return the job as it runs in another thread: with the ids of this one, and with nothing else of its context."""
+    ids = _ids.get()
+
+    def run() -> T:
+        token = _ids.set(ids)
+        try:
+            return job()
+        finally:
+            _ids.reset(token)
+
+    return run
 
 
 class TextFormatter(logging.Formatter):

@@ -7,10 +7,11 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
+
+from core.base.logs import with_log_ids
 
 T = TypeVar("T")
 Job = Callable[[], object]
@@ -36,7 +37,7 @@ class ThreadPool:
         """Return whether a thread was free within `timeout` seconds and now runs the job."""
         if not self._places.acquire(timeout=timeout):
             return False
-        job = partial(copy_context().run, job)  # so that the log says for which question it works
+        job = with_log_ids(job)
         with self._lock:
             promised = self._idle > 0
             self._idle -= promised
@@ -89,7 +90,7 @@ async def run_in_thread(function: Callable[[], T], *, name: str) -> T:
         with suppress(RuntimeError):  # the loop has been closed
             loop.call_soon_threadsafe(lambda: None if future.done() else settle())
 
-    threading.Thread(target=copy_context().run, args=(work,), name=name, daemon=True).start()
+    threading.Thread(target=with_log_ids(work), name=name, daemon=True).start()
     return await future
 
 

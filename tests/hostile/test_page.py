@@ -212,8 +212,9 @@ def test_an_exported_text_links_to_its_sources_only(text: str) -> None:
 
 @pytest.mark.parametrize("text", [clean(text) for text in TEXTS.values()], ids=TEXTS)
 def test_exported_json_gives_the_words_back(text: str) -> None:
+    """Except numbers that cite no source, which the page does not show either."""
     document = json.loads(as_json(text, answered(text)).encode())
-    assert [message["text"] for message in document["messages"]] == [text, text]
+    assert [message["text"] for message in document["messages"]] == [text, text.replace(" [9]", "")]
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)

@@ -7,12 +7,14 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from core.answer.events import Answer, Notice, SearchFinished
 from core.app import App, build_app
+from core.base import rate_limits
 from core.base.http import Deadline
 from core.base.visitors import Visitor
 from core.run.question import AnswerOptions
@@ -171,8 +173,7 @@ def test_global_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
     app = app_with(ScriptedEngine("fake", note), SEARCH_ENGINE_QUOTA="1", SEARCH_TIMEOUT="5")
     with monkeypatch.context() as past:
-        now = time.time
-        past.setattr(time, "time", lambda: now() - 58.5)  # what the limiter counts with
+        past.setattr(rate_limits, "time", SimpleNamespace(monotonic=lambda: time.monotonic() - 58.5))
         app.search.search(QUERY, visitor=None)
     queued = app.search.search(SearchQuery("另一个问题"), visitor=None)
     assert [attempt.outcome for attempt in queued.attempts] == [AttemptOutcome.OK]

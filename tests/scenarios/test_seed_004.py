@@ -175,7 +175,7 @@ def test_the_whole_process_is_on_the_page() -> None:
 
 def test_reasoning() -> None:
     """Reasoning 阶段"""
-    with agent(search_step("x", thought="要先查"), final("好。", thought="够了")) as world:
+    with agent(search_step("x", thought="要先查"), final("好[1]。", thought="够了")) as world:
         events = world.ask()
     assert names(events)[:2] == ["thought", "tool_started"]
     assert names(events)[-5:] == ["thought", "text_delta", "checked", "answer", "usage"]

@@ -425,7 +425,7 @@ def test_an_address_that_is_none_is_refused_with_a_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("who", "sentence"), [("local", "只允许在运行问源的电脑上"), ("login", "登录之后"), ("nobody", "不能从页面导入")]
+    ("who", "sentence"), [("local", "只有这个安装的管理者"), ("login", "登录之后"), ("nobody", "不能从页面导入")]
 )
 def test_who_may_not_import_is_told_why(monkeypatch: pytest.MonkeyPatch, who: str, sentence: str) -> None:
     monkeypatch.setenv("LEGAL_IMPORT_BY", who)
