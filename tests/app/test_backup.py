@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from core.__main__ import main
 from core.answer.message import Message
 from core.backup import MANIFEST, BackupError, Installation, RestoreError, restore_backup, write_backup
 from core.base.settings import SavedSettingsFile, SavedSettingsStore
+from core.command_line import main
 from core.legal import LegalServices
 from core.reading import Page
 from core.store import (
@@ -401,7 +401,7 @@ def test_every_table_is_in_the_backup_or_left_out_on_purpose() -> None:
 def test_the_commands_say_what_they_did_and_how_it_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("core.__main__.USER_DIR", tmp_path)
+    monkeypatch.setattr("core.command_line.USER_DIR", tmp_path)
     file = tmp_path / "备份.zip"
     store = ConversationStore.from_settings(loaded().values)
     id = store.create(visitor_id="browser")

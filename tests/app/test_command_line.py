@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import docx
 import pytest
 
-from core.__main__ import main
+from core.__main__ import main as enter
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
+from core.command_line import main
 from support import invented, web_pages
 from support.app_server import free_port, wait_for
 from support.base import ROOT
@@ -75,6 +76,32 @@ def core_process(*arguments: str, **environ: str) -> subprocess.CompletedProcess
     )
 
 
+def test_without_its_dependencies_it_says_what_to_do() -> None:
+    """As with the system's own Python: `-S` leaves site-packages out."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "core", "search", "x"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "请用安装了依赖的 Python 运行" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_control_c_before_the_command_begins_is_quiet(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("core.command_line.main", interrupted)
+    assert enter() == 130
+    assert capfd.readouterr() == ("", "")
+
+
 def lines(done: Done | subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -118,7 +145,7 @@ def test_ask_prints_one_event_per_line_and_ends_with_answer_and_usage(core: Core
 def test_excerpts_need_no_langchain() -> None:
     """Without a key: in a fresh interpreter, so that nothing else has imported it."""
     code = (
-        "import sys; from core.__main__ import main; status = main(['ask', '怎么打开联网搜索？', '--search']); "
+        "import sys; from core.command_line import main; status = main(['ask', '怎么打开联网搜索？', '--search']); "
         "print(status, sorted(name for name in sys.modules if name.startswith(('langchain', 'openai'))))"
     )
     done = subprocess.run(

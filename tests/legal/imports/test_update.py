@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.__main__ import main
+from core.command_line import main
 from core.legal.errors import CorpusError, NoLegalIndex
 from core.legal.imports.import_run import law_import
 from core.legal.legal_services import LegalServices

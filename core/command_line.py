@@ -1,0 +1,591 @@
+"""The command line: the same services without a browser. `--json` prints JSON on standard output and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, assert_never
+
+from core import __version__
+from core.answer import MARKS, NO_SOURCES_NOTE, PROBLEM_VERDICTS, describe_source, list_verdicts, reading_status, tally
+from core.answer.events import (
+    Answer,
+    Checked,
+    Notice,
+    PageRead,
+    ReadingStarted,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Thought,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from core.base.errors import AppError, InputError
+from core.base.paths import PROGRAM_DIR, USER_DIR
+from core.base.settings import SetupLinks
+from core.base.text import one_line, shorten, time_ago
+from core.base.web_addresses import host_of
+from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
+from core.search.errors import AllEnginesFailed, NoEngine
+from core.search.types import SearchQuery, SearchResponse, SearchType, Source
+
+if TYPE_CHECKING:
+    from core.answer.check_results import AnswerCheck
+    from core.answer.message import Message, Mode
+    from core.app import App
+    from core.backup import Installation
+    from core.legal import ImportProgress, ImportReport, LegalArticle, Period
+    from core.run import AnswerService
+
+OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
+_FIRST_WORDS = 400
+STATUS_HELP = "退出码：0 成功，1 服务失败，2 用法不对，3 核验或核对发现了 --fail-on 所列的问题。"
+
+
+@dataclass
+class Output:
+    """The output of a command: one JSON document per line, or text for people."""
+
+    as_json: bool
+
+    def print_document(self, document: dict[str, Any], text: Callable[[], str]) -> None:
+        print(json.dumps(document, ensure_ascii=False) if self.as_json else text(), flush=True)
+
+    def print_failure(self, kind: str, message: str) -> int:
+        if self.as_json:
+            print(json.dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False), flush=True)
+        else:
+            print(message, file=sys.stderr, flush=True)
+        return FAILED
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a Windows console or LANG=C would refuse Chinese
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "replace")
+    if arguments is None:  # LANG=C leaves Chinese arguments undecoded
+        arguments = [os.fsencode(argument).decode("utf-8", "replace") for argument in sys.argv[1:]]
+    options = _parser().parse_args(arguments)
+    if "workers" in options:  # the pages run in processes of their own
+        return _run(options)
+    output = Output(as_json=options.json)
+    from core.app import build_app  # imports all services, which --help and misspelled commands do not need
+
+    app = build_app(errors_only=True)
+    for problem in app.loaded_settings.problems:
+        print(f"配置：{problem.for_operator()}", file=sys.stderr, flush=True)
+    try:
+        status: int = options.command(app, options, output)
+    except AppError as error:
+        status = output.print_failure(error.kind, str(error))
+    except BrokenPipeError:
+        status = FAILED
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _print_note("写不进输出：磁盘已满。请换一个地方，或先腾出空间。")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain about it once more
+        status = FAILED
+    except KeyboardInterrupt:
+        status = 130
+    finally:
+        app.close()
+    return status
+
+
+NO_PAGES = "这里只装了命令行，没有页面。请在问源的源代码目录里运行。"
+ONE_PROCESS = (
+    "这个命令只启动 1 个进程。要用几个进程，请用 systemd 的模板 deploy/wenyuan@.service 各启动一个，"
+    "前面放 nginx（deploy/nginx.conf）；步骤见 docs/deployment.md 的「More than one core」。"
+)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Become the server of the pages."""
+    if not (PROGRAM_DIR / "asgi.py").is_file():
+        print(NO_PAGES, file=sys.stderr)
+        return FAILED
+    if not 0 < options.port < 65_536:
+        print(f"端口 {options.port} 无法使用。请用 1 到 65535 之间的数。", file=sys.stderr)
+        return WRONG_USAGE
+    if options.workers < 1:
+        print(f"--workers {options.workers} 无法使用：至少要有 1 个进程。", file=sys.stderr)
+        return WRONG_USAGE
+    if options.workers == 1:
+        os.chdir(PROGRAM_DIR)
+        address = ["--server.address", options.host, "--server.port", str(options.port)]
+        os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", "asgi.py", *address])  # noqa: S606 (our own)
+    print(ONE_PROCESS, file=sys.stderr)
+    return WRONG_USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    called = "python -m core" if Path(sys.argv[0]).name == "__main__.py" else "wenyuan"
+    parser = argparse.ArgumentParser(prog=called, description="问源的命令行", epilog=STATUS_HELP)
+    parser.add_argument("--version", action="version", version=f"wenyuan {__version__}", help="打印版本号")
+    commands = parser.add_subparsers(required=True, metavar="命令")
+
+    search = commands.add_parser("search", help="搜索，打印结果")
+    search.add_argument("query", help="搜索词；- 表示从标准输入逐行读取")
+    search.add_argument(
+        "--type",
+        choices=[kind.value for kind in SearchType],
+        default=SearchType.GENERAL.value,
+        help="general 一般（默认）、news 新闻、regulation 法规、case 案例",
+    )
+    search.add_argument("--engine", metavar="NAME", help="只用这一个引擎")
+    search.set_defaults(command=_search)
+
+    ask = commands.add_parser("ask", help="提问，打印带来源的回答")
+    ask.add_argument("question", help="问题；- 表示从标准输入逐行读取")
+    ask.add_argument(
+        "--mode", choices=["chat", "agent"], default="chat", help="chat 直接回答（默认）、agent 由智能体决定怎么查"
+    )
+    ask.add_argument("--search", action="store_true", help="先联网搜索，再回答")
+    ask.set_defaults(command=_ask)
+
+    law = commands.add_parser("law", help="法规：导入、检索、核验").add_subparsers(required=True, metavar="操作")
+    case = commands.add_parser("case", help="案例：导入、检索").add_subparsers(required=True, metavar="操作")
+    imports = [
+        law.add_parser("import", help="导入法规：目录、压缩包、JSONL 或网址"),
+        case.add_parser("import", help="导入案例：目录、压缩包、JSONL 或网址"),
+    ]
+    for command in imports:
+        command.add_argument("path", metavar="PATH_OR_URL", nargs="?", default="", help="目录、压缩包、JSONL 或网址")
+        command.add_argument("--update", action="store_true", help="只导入有变化的；不写路径时，从以前导入的各处重新取")
+        command.set_defaults(command=_import, usage=command.error)
+    law_search = law.add_parser("search", help="按法名、条号或内容检索")
+    law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
+    law_search.add_argument("--as-of", type=_period, metavar="日期", help="按那时施行的版本，如 2019-05-01 或 2019")
+    law_search.set_defaults(command=_law_search)
+    case_search = case.add_parser("search", help="按关键词或案号检索")
+    case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
+    case_search.add_argument("--type", choices=["民事", "刑事", "行政", "其他"], help="只要这一类案件")
+    case_search.add_argument("--cause", default="", help="案由，如 民间借贷纠纷")
+    case_search.add_argument("--court", default="", help="法院名称或其中几个字，如 北京")
+    case_search.add_argument("--year", type=int, help="裁判年份")
+    case_search.set_defaults(command=_case_search)
+    verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
+    verify.add_argument("files", metavar="FILE", nargs="+", help="要核验的文稿")
+    verify.add_argument("--fail-on", metavar="MARKS", default="", help="有这些标记时退出码为 3，如 ≠✗⌛")
+    verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
+    verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
+    verify.set_defaults(command=_verify)
+
+    check = commands.add_parser("check", help="核对：回答里每一处引用，来源是否这样说")
+    check.add_argument("file", metavar="FILE", nargs="?", help="带 [n] 的回答；- 表示从标准输入读取")
+    check.add_argument("--sources", metavar="DIR|URL", nargs="+", help="来源：一个目录，或依次排列的网址")
+    check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核对 statement 与 source；- 表示从标准输入读取")
+    check.add_argument(
+        "--fail-on", metavar="MARKS", default="", help="有这些结论时退出码为 3：✗ 不符、○ 未见、· 未核、✓ 有据"
+    )
+    check.set_defaults(command=_check, usage=check.error)
+
+    serve = commands.add_parser("run", help="启动页面")
+    serve.add_argument("--host", default="127.0.0.1", help="监听的地址，默认只有本机能打开")
+    serve.add_argument("--port", type=int, default=8501, help="端口，默认 8501")
+    serve.add_argument("--workers", type=int, default=1, metavar="N", help="只能是 1；更多进程用 systemd 和 nginx")
+
+    doctor = commands.add_parser("doctor", help="检查哪些可用、哪些不可用，以及怎么修")
+    doctor.set_defaults(command=_doctor)
+
+    setup_link = commands.add_parser("setup-link", help="打印一个链接：打开它的浏览器从此可以修改设置")
+    setup_link.set_defaults(command=_setup_link)
+
+    backup = commands.add_parser("backup", help="备份：对话、设置和密钥、法规库，写成一个文件")
+    backup.add_argument("file", metavar="FILE", type=Path, help="要写的文件，如 wenyuan-备份.zip；页面可以开着")
+    backup.set_defaults(command=_backup)
+    restore = commands.add_parser("restore", help="从备份恢复；SQLite 与 PostgreSQL 之间也可以")
+    restore.add_argument("file", metavar="FILE", type=Path, help="backup 写的文件；请先停止页面")
+    restore.add_argument("--force", action="store_true", help="替换这里已有的内容")
+    restore.set_defaults(command=_restore)
+
+    others = (check, doctor, setup_link, backup, restore)
+    for command in (search, ask, *others, law_search, case_search, verify, *imports):
+        command.add_argument("--json", action="store_true", help="只向标准输出打印 JSON")
+    return parser
+
+
+def _input_lines(argument: str) -> Iterable[str]:
+    """Return the argument itself, or each line of standard input that is not blank."""
+    return [argument] if argument != "-" else (_decode(line.rstrip("\n")) for line in sys.stdin if line.strip())
+
+
+def _decode(text: str) -> str:
+    """Return text from standard input. What is not UTF-8 is read as GBK, in which Chinese Windows writes."""
+    raw = text.encode("utf-8", "surrogateescape")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("gb18030", "replace")
+
+
+def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], int | None]) -> int:
+    """Run all queries and return the worst status. It goes on after a failure, so that line n of the output answers
+    line n of the input."""
+    worst = OK
+    for query in queries:
+        try:
+            status = run_one(query) or OK
+        except AppError as error:
+            status = output.print_failure(error.kind, str(error))
+        worst = max(worst, status)
+    return worst
+
+
+def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
+    url = f"{app.settings.public.url.rstrip('/')}/?setup={SetupLinks(app.saved_settings).create()}"
+    output.print_document({"url": url}, lambda: f"{url}（30 分钟内有效，只能用一次）")
+    return OK
+
+
+def _search(app: App, options: argparse.Namespace, output: Output) -> int:
+    def one(text: str) -> int:
+        names = [engine.name for engine in app.chain.engines]
+        if options.engine and options.engine not in names:
+            raise NoEngine(
+                f"没有名为「{options.engine}」的可用引擎。", cure=f"可用的有：{'、'.join(names) or '没有'}。"
+            )
+        query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
+        response = app.search.search(query, visitor=None, engine=options.engine)
+        document = response.to_json()
+        if response.failure:  # results there may be, of the built-in manual
+            message = f"{response.failure}{response.cure}"
+            _print_note(message)
+            document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
+        output.print_document(document, lambda: _results_text(response))
+        return FAILED if response.failure else OK
+
+    return _run_all(_input_lines(options.query), output, one)
+
+
+def _results_text(response: SearchResponse) -> str:
+    lines = [f"{response.provider} · {len(response.results)} 条 · {_origin_text(response)}"]
+    for number, result in enumerate(response.results, 1):
+        lines += [f"{number}. {result.title}", f"   {result.url}", f"   {result.snippet}"]
+    return "\n".join(lines)
+
+
+def _origin_text(response: SearchResponse) -> str:
+    """Return how long the search took, and the age of results that come from a cache."""
+    cached = f" · {'旧' if response.stale else ''}缓存 · {time_ago(response.cache_age or 0).strip()}"
+    return f"{response.search_time:.1f} 秒{cached if response.from_cache else ''}"
+
+
+def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.run import AnswerOptions
+
+    service: AnswerService = app.agent if options.mode == "agent" else app.chat
+
+    def one(question: str) -> int:
+        show = _print_json if output.as_json else _Transcript(app, options.mode, question)
+        status = OK
+        for event in service.stream(question, options=AnswerOptions(search=options.search)):
+            show(event)
+            status = FAILED if isinstance(event, RunFailed) else status
+        return status
+
+    return _run_all(_input_lines(options.question), output, one)
+
+
+def _print_json(event: RunEvent) -> None:
+    print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
+
+
+class _Transcript:
+    """The run as text: progress on standard error, the answer and its sources on standard output."""
+
+    def __init__(self, app: App, mode: Mode, question: str) -> None:
+        self._app = app
+        self._mode = mode
+        self._question = question
+        self._events: list[RunEvent] = []
+        self._check: AnswerCheck | None = None
+
+    def __call__(self, event: RunEvent) -> None:
+        self._events.append(event)
+        match event:
+            case SearchFinished(response=response, amends=False):
+                provider = LIBRARY_LABELS.get(response.provider, response.provider)
+                note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
+                print(f"{note} · {_origin_text(response)}", file=sys.stderr)
+            case ReadingStarted(sources=sources):
+                print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
+            case PageRead(source=source):
+                site = LIBRARY_LABELS.get(source.engine) or host_of(source.url)
+                print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
+            case Notice(text=text):
+                print(text, file=sys.stderr)
+            case TextDelta(text=text) if self._mode == "chat":
+                print(text, end="", flush=True)
+            case Answer(text=text, sources=sources):
+                print(text if self._mode == "agent" else "", flush=True)
+                if self._message.is_unsourced:
+                    print(NO_SOURCES_NOTE, file=sys.stderr)
+                if (checked := self._app.check_statutes(text, self._question)) and checked.has_index:
+                    verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.findings)
+                    print("\n法条核验", *verdicts, self._app.legal.library_summary, sep="\n")
+                if self._check is not None:
+                    _print_check(self._check)
+                if sources:
+                    print("\n参考文献", *map(_source_text, sources), sep="\n")
+            case Checked(check=check):
+                self._check = check
+                if check.opinion:  # comes after the answer
+                    _print_check(check)
+            case Usage(estimated=estimated):
+                print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
+            case RunFailed(message=message):
+                if self._mode == "agent" and self._message.text:
+                    print(self._message.text, flush=True)
+                print(f"\n{message}", file=sys.stderr)
+            case SearchStarted() | SearchFinished() | Thought() | ToolStarted() | ToolFinished() | RunStopped():
+                pass
+            case TextDelta():  # the agent's text may announce a tool call; which part is the answer is known at its end
+                pass
+            case _:
+                assert_never(event)
+
+    @property
+    def _message(self) -> Message:
+        from core.answer.message import message_from_run
+
+        return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
+
+
+def _print_check(check: AnswerCheck) -> None:
+    if counted := tally(check):
+        problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
+        opinion = (str(check.opinion),) if check.opinion else ()
+        print(f"\n依据核对\n{counted}", *problems, *opinion, sep="\n")
+
+
+def _source_text(source: Source) -> str:
+    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, describe_source(source))))
+
+
+def _import(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.legal import law_import
+
+    if not options.path and not options.update:
+        options.usage("请给出路径或网址，或用 --update 更新以前导入的")
+    report = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress_printer())
+    document, remarks = report.to_json(), [*report.problems, *_skipped_text(report)]
+    if options.update:
+        output.print_document(document, lambda: "\n".join([*_changes_text(report), *remarks]))
+    else:
+        output.print_document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
+        for remark in remarks:
+            _print_note(remark)
+    return OK
+
+
+def _skipped_text(report: ImportReport) -> Iterator[str]:
+    for first in report.skipped[:1]:
+        yield f"跳过 {report.skipped_count:,} 处，第一处：{first.path}，{first.reason}。"
+
+
+def _changes_text(report: ImportReport) -> Iterator[str]:
+    yield f"有变化的法规：{len(report.changes):,} 部" if report.changes else "法规没有变化。"
+    for change in report.changes:
+        days = " → ".join(dict.fromkeys(filter(None, (change.published_before, change.published_after))))
+        yield f"{change.kind}　《{change.law}》{f'（{days}）' if days else ''}"
+
+
+def _progress_printer() -> Callable[[ImportProgress], None]:
+    """Return a function that prints progress: one line that is overwritten, or in a file one line for each stage."""
+    printed = set[str]()
+
+    def print_progress(progress: ImportProgress) -> None:
+        if sys.stderr.isatty():
+            total = f"/{progress.total:,}" if progress.total else ""
+            print(f"\r{progress.stage} {progress.done:,}{total}   ", end="", file=sys.stderr, flush=True)
+        elif progress.stage not in printed:
+            printed.add(progress.stage)
+            print(progress.stage, file=sys.stderr, flush=True)
+
+    return print_progress
+
+
+def _period(text: str) -> Period:
+    from core.legal import parse_period
+
+    period = parse_period(text)
+    if period is None:
+        raise argparse.ArgumentTypeError("日期写成 2019-05-01、2019-05 或 2019")
+    return period
+
+
+NO_LIBRARY = "还没有导入法规库，只能搜索网页。请运行 python -m core law import 目录、压缩包或网址。"
+
+
+def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
+    if app.legal.library.index() is None:
+        _print_note(NO_LIBRARY)
+
+    def one(text: str) -> None:
+        response = app.legal.regulations(None).search(text, as_of=options.as_of)
+        parts = [*filter(None, [response.note]), *map(_article_text, response.results)]
+        output.print_document(response.to_json(), lambda: "\n\n".join(parts) or "没有找到。")
+
+    return _run_all(_input_lines(options.query), output, one)
+
+
+def _article_text(article: LegalArticle) -> str:
+    from core.legal import source_name
+
+    effective = f"（{article.effective_date} 起施行）" if article.effective_date else ""
+    effective += f" {article.remark}" if article.remark else ""
+    return f"《{article.law_name}》{article.article_number or ''}{effective} · {source_name(article.source)}\n{article.content}"
+
+
+def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
+    wanted = CaseFilter(cause=options.cause, court=options.court, year=options.year)
+
+    def one(text: str) -> None:
+        response = app.legal.cases(None).search(text, options.type, case_filter=wanted)
+        parts = map(_case_text, response.results)
+        output.print_document(response.to_json(), lambda: "\n\n".join(parts) or "没有找到。")
+
+    return _run_all(_input_lines(options.query), output, one)
+
+
+def _case_text(case: CourtCase) -> str:
+    from core.legal import case_facts
+
+    first = shorten(one_line(case.gist or case.summary or case.text), _FIRST_WORDS)
+    return "\n".join(filter(None, (case.name, " · ".join(case_facts(case)), first)))
+
+
+def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.legal import Author, Draft, draft_with_comments, findings_report
+
+    def one(file: str) -> int:
+        draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
+        verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
+        document = {"file": draft.name, **findings_report(verdicts)}
+        lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
+        output.print_document(document, lambda: "\n".join(lines if verdicts else [*lines, "没有找到法条引用。"]))
+        if options.docx:
+            file_name = f"{Path(draft.name).stem}（批注）.docx"
+            _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader))
+        return _status_of((verdict["mark"] for verdict in document["citations"]), options.fail_on)
+
+    return _run_all(options.files, output, one)
+
+
+def _status_of(marks: Iterable[str], fail_on: str) -> int:
+    """Return the status for what was found: one of the marks for which the caller wants to fail, or none."""
+    return FOUND_WRONGS if any(mark in fail_on for mark in marks) else OK
+
+
+def _read_bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"无法读取 {file.name}。", cure="请检查路径和权限。") from error
+
+
+def _write_file(file: Path, content: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"无法写入 {file}。", cure="请检查目录和权限。") from error
+    _print_note(f"已写入 {file}")
+
+
+def _verdict_text(verdict: dict[str, Any]) -> str:
+    return f"{verdict['mark']} {verdict['cited']}：{'；'.join(filter(None, (verdict['meaning'], verdict['note'])))}"
+
+
+def _check(app: App, options: argparse.Namespace, output: Output) -> int:
+    if options.pairs and not options.file and not options.sources:
+        return _check_pairs(options.pairs, output, options.fail_on)
+    if not options.file or not options.sources or options.pairs:
+        options.usage("请给出 FILE 和 --sources，或者 --pairs")
+    from core.checks import check_answer, read_address_sources, read_folder_sources, read_text
+
+    text = _decode(sys.stdin.read()) if options.file == "-" else read_text(Path(options.file))
+    folder = Path(options.sources[0])
+    read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
+    checked = check_answer(text, read or read_address_sources(options.sources, app.reader, _print_note))
+    output.print_document(checked.to_json(), lambda: _checked_text(checked))
+    return _status_of((MARKS[verdict.verdict] for verdict in list_verdicts(checked)), options.fail_on)
+
+
+def _print_note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _check_pairs(file: str, output: Output, fail_on: str) -> int:
+    from core.checks import check_pair, read_text
+
+    def one(line: str) -> int:
+        check = check_pair(line)
+        evidence = " … ".join(evidence.text for evidence in check.evidence)
+        document = {"verdict": check.verdict.value, "score": round(check.score, 4), "evidence": evidence}
+        output.print_document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")
+        return _status_of([MARKS[check.verdict]], fail_on)
+
+    lines = map(_decode, sys.stdin) if file == "-" else read_text(Path(file)).split("\n")
+    return _run_all(filter(str.strip, lines), output, one)
+
+
+def _checked_text(checked: AnswerCheck) -> str:
+    lines = [
+        f"{citation.check.verdict.label} [{citation.number}] {statement.text}\n     {citation.check.reason}"
+        for statement in checked.statements
+        for citation in statement.citations
+    ]
+    lines += (f"无出处 {statement.text}" for statement in checked.uncited)
+    return "\n".join([*lines, checked.summary])
+
+
+def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.doctor import diagnose
+
+    checks = diagnose(app)
+    ok = all(check.ok for check in checks)
+    document = {"ok": ok, "checks": [check.to_json() for check in checks]}
+    output.print_document(document, lambda: "\n".join(map(str, checks)))
+    return OK if ok else FAILED
+
+
+def _backup(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.backup import write_backup
+
+    contents = write_backup(_installation(app), options.file)
+    output.print_document(contents.to_json(), lambda: f"已写入 {options.file}：{contents}。")
+    _print_note("备份里有密钥和全部对话，没有加密，请只放在自己能读的地方。环境变量（如 .env）不在其中，请另外保存。")
+    if contents.problem:
+        _print_note(contents.problem)
+    return FAILED if contents.problem else OK
+
+
+def _restore(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.backup import restore_backup
+
+    _print_note("正在检查备份……")
+    contents = restore_backup(_installation(app), options.file, force=options.force)
+    output.print_document(contents.to_json(), lambda: f"已恢复：{contents}。")
+    _print_note("环境变量不在备份里，请确认它们与原来一样，再启动页面。")
+    return OK
+
+
+def _installation(app: App) -> Installation:
+    from core.backup import Installation
+
+    return Installation(app.database, app.saved_settings, app.settings.data_dir, USER_DIR)
