@@ -17,6 +17,7 @@ from httpx2 import HTTPError, Response
 from openai import APIError
 from openai.resources.chat import AsyncCompletions
 
+from core.base.text import clean
 from core.llm.bursts import in_bursts
 from core.llm.errors import ModelError
 from core.llm.event_stream import EventReader
@@ -94,10 +95,18 @@ class JoinedChunks:
             raise APIError(str(message or "the stream tells of an error"), request=self._response.request, body=error)
         for call in _tool_calls(chunk):
             call.setdefault("index", None)
+            _clean_names(call)
             self._arguments += len(str((call.get("function") or {}).get("arguments") or ""))
         if self._arguments > MAX_ARGUMENTS_LENGTH:
             raise ModelError("模型要交给工具的内容太长，没有执行。")
         return chunk
+
+
+def _clean_names(call: dict[str, Any]) -> None:
+    """Remove from a call's id and tool what no request could carry back: half characters."""
+    for part, name in ((call, "id"), (call.get("function"), "name")):
+        if isinstance(part, dict) and isinstance(part.get(name), str):
+            part[name] = clean(part[name])
 
 
 def join_chunks(chunks: Iterable[Any]) -> Iterator[Any]:

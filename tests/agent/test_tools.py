@@ -7,7 +7,7 @@ import pytest
 
 from core.agent.tool_registry import TOOLS
 from core.agent.tools import Observation, ToolContext, WebSearchTool
-from core.answer.events import RunEvent, SearchFinished, SearchStarted, ToolStarted
+from core.answer.events import Answer, RunEvent, SearchFinished, SearchStarted, ToolStarted
 from core.app import App, build_app
 from core.run.prompts import instruction_text
 from core.run.run_sources import RunSources
@@ -215,3 +215,13 @@ def test_half_a_character_in_a_tool_call_does_not_reach_the_page() -> None:
     (started,) = of(events, ToolStarted)
     assert started.input == "天气 北京"
     started.input.encode()
+
+
+def test_half_a_character_in_the_name_of_a_tool_ends_no_run() -> None:
+    says = ([Call("web_\ud83d搜索", '{"query": "天气"}')], [Call("web_search", '{"query": "天气"}')], ["北京晴[1]。"])
+    with wired_agent(environ={"AGENT_STRATEGY": "tools"}) as world:
+        assert world.server is not None
+        world.server.reply = in_turn(*says)
+        events = world.ask()
+    (answer,) = of(events, Answer)
+    assert answer.text == "北京晴[1]。"

@@ -267,7 +267,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _event(self, data: dict[str, Any]) -> None:
         frame = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "m", **data}
-        self.wfile.write(f"data: {json.dumps(frame, ensure_ascii=False)}\n\n".encode())
+        text = json.dumps(frame, ensure_ascii=False)
+        if any("\ud800" <= character <= "\udfff" for character in text):  # as services send half characters
+            text = json.dumps(frame)
+        self.wfile.write(f"data: {text}\n\n".encode())
         self.wfile.flush()
 
     def _error(self, status: int, code: str = "error") -> None:
