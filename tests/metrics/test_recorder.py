@@ -30,6 +30,7 @@ from core.metrics.records import AnswerRecord, AttemptRecord, SearchRecord
 from core.metrics.time_spans import DAY, HOUR
 from core.run.question import AnswerOptions
 from core.search.cache import ResultCache, SessionCache
+from core.search.engines.bundled import BundledEngine
 from core.search.errors import AllEnginesFailed, EngineTimeout, EngineUnavailable, RateLimited
 from core.search.search_limits import SearchLimits
 from core.search.service import SearchService
@@ -476,6 +477,18 @@ def test_what_is_too_old_goes_in_small_steps(database: Database, recording: Call
     metrics.start()
     assert until(lambda: count(database, "search_records") == 3)
     assert until(lambda: count(database, "attempt_records") == 3)
+
+
+def test_a_search_that_only_the_manual_answered_has_failed(
+    sqlite: Database, recording: Callable[..., MetricsRecorder]
+) -> None:
+    metrics = recording(sqlite)
+    engines = [ScriptedEngine("a", EngineTimeout()), BundledEngine(public_url="http://localhost:8501")]
+    response = SearchService(engines, on_end=metrics.record_search).search(SearchQuery("怎么打开联网搜索？"))
+    assert response.results
+    metrics.flush()
+    (kept,) = rows(sqlite, "search_records")
+    assert (kept["outcome"], kept["kind"]) == ("failed", "all_failed")
 
 
 # ── For Prometheus ────────────────────────────────────────────────────────────────────────────────────────────────

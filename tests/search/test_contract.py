@@ -77,6 +77,19 @@ def test_engines_without_a_key_are_left_out_with_the_variable_to_set() -> None:
     assert {"searxng", "tavily_keyless", "ddgs", "bundled"} <= {engine.name for engine in chain.engines}
 
 
+@pytest.mark.parametrize(
+    ("environ", "named"),
+    [
+        ({"SEARCH_PROVIDER_PRIORITY": "tavily"}, "TAVILY_API_KEY"),
+        ({"SEARCH_PROVIDER_PRIORITY": "searxng", "SEARXNG_URL": "localhost:8080"}, "SEARXNG_URL"),
+    ],
+)
+def test_without_any_engine_the_cure_names_the_setting_that_is_missing(environ: dict[str, str], named: str) -> None:
+    cure = build_chain(loaded(**environ).values).no_engine_error.cure
+    assert named in cure
+    assert "SEARCH_PROVIDER_PRIORITY 中加入" not in cure
+
+
 @pytest.mark.parametrize("name", HTTP)
 def test_good_results_are_read_cleaned_and_limited(name: str) -> None:
     rows = [(f"标题 {n}", f"https://www.site{n}.example/{n}", f"摘要\n{n}") for n in range(30)]
