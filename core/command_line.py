@@ -389,7 +389,7 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
         output.print_document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
         for remark in remarks:
             _print_note(remark)
-    return OK
+    return FAILED if report.has_failed else OK
 
 
 def _skipped_text(report: ImportReport) -> Iterator[str]:
@@ -398,6 +398,9 @@ def _skipped_text(report: ImportReport) -> Iterator[str]:
 
 
 def _changes_text(report: ImportReport) -> Iterator[str]:
+    if report.has_failed:
+        yield "一处也没有取到，不知道法规有没有变化。"
+        return
     yield f"有变化的法规：{len(report.changes):,} 部" if report.changes else "法规没有变化。"
     for change in report.changes:
         days = " → ".join(dict.fromkeys(filter(None, (change.published_before, change.published_after))))

@@ -54,6 +54,11 @@ class ImportReport:
     sources: list[ImportReport] = field(default_factory=list)
     """Report of each source, if all were updated."""
 
+    @property
+    def has_failed(self) -> bool:
+        """True if no source could be read, so that nobody knows whether anything has changed."""
+        return all(one.problem and one.up_to_date for one in self.sources or [self])
+
     @classmethod
     def combine(cls, sources: list[ImportReport], changes: list[LawChange]) -> ImportReport:
         """Return the sum of the reports of several sources. `changes` are those of all of them together."""

@@ -156,6 +156,11 @@ def test_the_command_reports_laws_line_by_line(
     assert capsys.readouterr().out == "有变化的法规：1 部\n修改　《灯塔法》（2020-01-01 → 2024-01-01）\n"
     assert main(["law", "import", "--update"]) == 0
     assert "没有变化。" in capsys.readouterr().out
+    source.unlink()
+    assert main(["law", "import", "--update"]) == 1
+    said = capsys.readouterr().out
+    assert "不知道法规有没有变化" in said
+    assert "没有变化。" not in said.replace("有没有变化。", "")
     with pytest.raises(SystemExit):
         main(["law", "import"])
 
