@@ -86,7 +86,7 @@ def test_a_source_that_is_gone_is_named_and_costs_nothing(library: LegalLibrary,
     before = library.version
     source.unlink()
     report = law_import(library, "", update=True)
-    assert "找不到 laws.jsonl" in report.to_json()["sources"][0]["problem"]
+    assert f"找不到 {source}" in report.to_json()["sources"][0]["problem"]
     assert report.up_to_date
     assert library.version == before
 
