@@ -220,8 +220,7 @@ def restore_backup(here: Installation, file: Path, *, force: bool = False) -> Co
             count_rows(staged), len(backup.saved_values), tuple(backup.installed.values()), len(backup.legal_names)
         )
         replace_rows(here.database, staged)
-        _replace_legal(here.legal, folder)
-        _replace_settings(backup, here)
+        _replace_files(backup, here, folder)
     return contents
 
 
@@ -395,6 +394,18 @@ def _require_secret(backup: _Archive, here: Installation) -> None:
             "没有恢复：备份里有密钥，使用 DATABASE_URL 时要加密后才能存进数据库。",
             cure="请先设置 STREAMLIT_SERVER_COOKIE_SECRET（每台服务器相同的一长串随机字符）。",
         )
+
+
+def _replace_files(backup: _Archive, here: Installation, folder: Path) -> None:
+    """Replace library and settings, when the rows are replaced already: a failure says what is restored and what is not."""
+    try:
+        _replace_legal(here.legal, folder)
+        _replace_settings(backup, here)
+    except OSError as error:
+        raise RestoreError(
+            f"对话已经恢复，法规库和设置没有全部恢复：{error.strerror or error}。",
+            cure="请检查空间和权限，再用 --force 恢复一次。",
+        ) from None
 
 
 def _replace_legal(target: Path, folder: Path) -> None:

@@ -219,6 +219,16 @@ def test_what_is_there_is_not_overwritten_unless_one_says_so(new: NewInstallatio
     assert laws(other) == laws(old)
 
 
+def test_what_could_not_be_replaced_is_said_with_what_was(new: NewInstallation, tmp_path: Path) -> None:
+    old, other, file = new("sqlite"), new("sqlite"), tmp_path / "wenyuan.zip"
+    ids = fill(old, tmp_path)
+    write_backup(old, file)
+    (other.user_dir / "settings.yaml").mkdir(parents=True)  # where the file should go
+    with pytest.raises(RestoreError, match="对话已经恢复，法规库和设置没有全部恢复"):
+        restore_backup(other, file, force=True)
+    assert shown(other, ids) == shown(old, ids)
+
+
 def test_keys_are_not_put_into_a_shared_database_without_a_secret(
     new: NewInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
