@@ -21,7 +21,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from core import VISITOR_COOKIE, __version__
 from core.base import tuning
 from core.base.logs import configure_logging
-from core.base.settings import SettingsNotSaved, SetupLinks, are_proxies_configured, is_claimed, load_settings
+from core.base.settings import (
+    SETUP_VALIDITY,
+    SettingsNotSaved,
+    SetupLinks,
+    are_proxies_configured,
+    is_claimed,
+    load_settings,
+)
 from core.ui.compressed import CompressedFiles
 from core.ui.identity import is_visitor_mark
 from core.ui.index_html import ROUTES, IndexHtml
@@ -191,11 +198,11 @@ def _print_setup_link(app: App) -> None:
     if app.settings.settings.edit_by == "local" and not is_claimed(app.loaded_settings.saved.values):
         address = app.settings.public.url if app.loaded_settings.origins["PUBLIC_URL"] != "default" else _own_address()
         try:
-            token = SetupLinks(app.saved_settings).create()
+            link = SetupLinks(app.saved_settings).create_link(address)
         except SettingsNotSaved as error:
             log.warning("no setup link: %s", error)
         else:
-            print(f"首次设置：{address.rstrip('/')}/?setup={token}（30 分钟内有效，只能用一次）", flush=True)
+            print(f"首次设置：{link}（{SETUP_VALIDITY}）", flush=True)
 
 
 def _configured_origins() -> list[str]:

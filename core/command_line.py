@@ -33,7 +33,7 @@ from core.answer.events import (
 )
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR, USER_DIR
-from core.base.settings import SetupLinks
+from core.base.settings import SETUP_VALIDITY, SetupLinks
 from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import host_of
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
@@ -246,8 +246,8 @@ def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], in
 
 
 def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
-    url = f"{app.settings.public.url.rstrip('/')}/?setup={SetupLinks(app.saved_settings).create()}"
-    output.print_document({"url": url}, lambda: f"{url}（30 分钟内有效，只能用一次）")
+    url = SetupLinks(app.saved_settings).create_link(app.settings.public.url)
+    output.print_document({"url": url}, lambda: f"{url}（{SETUP_VALIDITY}）")
     return OK
 
 

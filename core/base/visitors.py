@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 
 LOOPBACK = "127.0.0.1"
+LOCAL_NAMES = frozenset({"localhost", LOOPBACK, "::1"})
+"""Names by which a machine calls itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util, get_option
 
 from core.base.settings import load_settings
+from core.base.visitors import LOCAL_NAMES
 from core.ui import frame, scripts
 from core.ui.frame import FOLDER, NAME, PURPOSE
 
@@ -152,7 +153,7 @@ async def _opensearch(request: Request) -> Response:
 def _names_this_server(request: Request) -> bool:
     """Return whether the request names a host that is certainly this server: itself, or what it was reached at."""
     reached_at = (request.scope.get("server") or ("",))[0]
-    return request.url.hostname in {reached_at, "localhost", "127.0.0.1", "::1"}
+    return request.url.hostname in {reached_at, *LOCAL_NAMES}
 
 
 @cache

@@ -8,9 +8,9 @@ import streamlit as st
 
 from core.app import App
 from core.base.settings import Settings, are_proxies_configured, is_claimed, is_owner
+from core.base.visitors import LOCAL_NAMES
 from core.ui import identity
 
-_LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 _PROXY_HEADERS = ("via", "forwarded", "x-forwarded-", "x-real-", "x-client-", "true-client-", "cf-", "x-envoy-")
 """Beginnings of headers that proxies and tunnels add."""
 
@@ -40,7 +40,7 @@ def is_on_this_machine(settings: Settings) -> bool:
     is_proxied = are_proxies_configured() or any(name.lower().startswith(_PROXY_HEADERS) for name in headers)
     addresses = (f"//{headers.get('Host', '')}", headers.get("Origin", ""), settings.public.url)
     names = {st.get_option("server.address"), *(urlsplit(address).hostname for address in addresses)}
-    return st.context.ip_address is None and not is_proxied and names <= _LOCAL_NAMES and _is_from_own_page(settings)
+    return st.context.ip_address is None and not is_proxied and names <= LOCAL_NAMES and _is_from_own_page(settings)
 
 
 def _is_from_own_page(settings: Settings) -> bool:

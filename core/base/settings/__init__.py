@@ -11,7 +11,14 @@ from core.base.settings.load import (
     log_problems,
 )
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
-from core.base.settings.ownership import SetupLinks, is_claimed, is_owner, with_owner
+from core.base.settings.ownership import (
+    SETUP_QUERY,
+    SETUP_VALIDITY,
+    SetupLinks,
+    is_claimed,
+    is_owner,
+    with_owner,
+)
 from core.base.settings.saved import (
     SavedSettingsFile,
     SavedSettingsStore,
@@ -56,6 +63,8 @@ __all__ = [
     "EMBEDDED",
     "EMBEDDED_LABEL",
     "NOT_SET",
+    "SETUP_QUERY",
+    "SETUP_VALIDITY",
     "Address",
     "Addresses",
     "ApiKey",

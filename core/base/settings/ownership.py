@@ -15,6 +15,9 @@ from core.base.settings.saved import OWNERS, SETUP_TOKENS, SavedSettingsStore
 
 SETUP_SECONDS = 30 * 60
 """Time for which a setup link is valid."""
+SETUP_VALIDITY = f"{SETUP_SECONDS // 60} 分钟内有效，只能用一次"
+SETUP_QUERY = "setup"
+"""Name of the token in the link's query."""
 MAX_OWNERS = 20
 
 
@@ -41,6 +44,10 @@ class SetupLinks:
     def __init__(self, store: SavedSettingsStore, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._clock = clock
+
+    def create_link(self, address: str) -> str:
+        """Return a new link to the page at this address. Raise SettingsNotSaved."""
+        return f"{address.rstrip('/')}/?{SETUP_QUERY}={self.create()}"
 
     def create(self) -> str:
         """Return a new token. Raise SettingsNotSaved if it cannot be kept."""
