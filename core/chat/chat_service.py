@@ -179,7 +179,8 @@ class _ChatAnswer:
         """Answer with sentences of the sources that speak about the question or its rewritten form."""
         asked = self._question_and_query
         quoted = excerptable(self._sources, self._settings, pages=self._run_sources.pages, question=asked)
-        text = write_excerpts(asked, quoted, search=self._search_state)
+        query = self._query.text if self._original_question else ""
+        text = write_excerpts(self._question.text, quoted, search=self._search_state, query=query)
         yield TextDelta(text)
         yield Answer(text, cited_sources(text, self._sources))
         read = asked + "".join(source.snippet for source in quoted)

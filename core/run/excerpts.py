@@ -26,10 +26,10 @@ SearchState = Literal["off", "unused", "empty", "failed"]
 """The reason why there are no sources: search is off, nobody searched, a search found nothing, or it failed."""
 
 
-def write_excerpts(question: str, sources: Sequence[Source], *, search: SearchState) -> str:
-    """Return an answer that quotes the sources' snippets, in the script of the question."""
+def write_excerpts(question: str, sources: Sequence[Source], *, search: SearchState, query: str = "") -> str:
+    """Return an answer that quotes the sources' snippets, in the script of the question. `query`: what was searched for instead."""
     words = _CHINESE if is_chinese(question) else _ENGLISH
-    return in_script_of(question, _answer(question, sources, search, words))
+    return in_script_of(question, _answer(question, query, sources, search, words))
 
 
 def are_related(question: str, sources: Sequence[Source]) -> bool:
@@ -116,6 +116,7 @@ def _score(quote: _Quote, weights: dict[str, float]) -> float:
 @dataclass(frozen=True, slots=True)
 class _Words:
     lead: str = "来源中与这个问题直接有关的原文如下："
+    indirect_lead: str = "来源没有直接提到这个问题；与搜索用词有关的原文如下："
     foreign_lead: str = "来源与问题不是同一种语言，我无法判断它们是否切题；排在最前的来源写道："
     unrelated: str = "检索到的来源没有回答这个问题。"
     titles: str = "它们讲的是：{}。"
@@ -137,6 +138,7 @@ class _Words:
 _CHINESE = _Words()
 _ENGLISH = _Words(
     lead="This is what the sources say about the question:",
+    indirect_lead="The sources do not mention this directly; about the words that were searched for they say:",
     foreign_lead="The sources are in another language, so I cannot tell how well they fit; the first one says:",
     unrelated="The sources that were found do not answer this question.",
     titles="They are about: {}.",
@@ -153,17 +155,24 @@ _ENGLISH = _Words(
 )
 
 
-def _answer(question: str, sources: Sequence[Source], search: SearchState, words: _Words) -> str:
+def _answer(question: str, query: str, sources: Sequence[Source], search: SearchState, words: _Words) -> str:
     if is_small_talk(question) or not (sources or search in {"empty", "failed"}):
         how_to_ask = words.just_ask if sources or search != "off" else words.switch_on
         return words.separator.join((words.about, how_to_ask, words.connect))
     if not sources:
         why = words.failed if search == "failed" else words.nothing
         return words.separator.join((why, words.about, words.connect))
-    quotes = _quotes(question, sources)
+    quotes = _quotes(f"{question} {query}", sources)
     if len(quotes) < MIN_QUOTES and (opening := _foreign_opening(question, sources)):
         return _quoted(words.foreign_lead, opening)
-    return _quoted(words.lead, quotes) if quotes else _unrelated(sources, words)
+    lead = words.lead if _mention(question, quotes) else words.indirect_lead
+    return _quoted(lead, quotes) if quotes else _unrelated(sources, words)
+
+
+def _mention(question: str, quotes: Sequence[_Quote]) -> bool:
+    """Return whether the quotes share a word with the question itself, not only with words of earlier questions."""
+    own = set(key_terms(question))
+    return not own or any(own & (quote.terms | quote.title_terms) for quote in quotes)
 
 
 def _quoted(lead: str, quotes: Sequence[_Quote]) -> str:

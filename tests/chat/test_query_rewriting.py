@@ -176,6 +176,20 @@ def test_the_embedded_model_searches_by_the_rule_and_quotes_what_was_meant() -> 
     assert "第二种方式是员工单方解除。[1]" in answer.text
 
 
+def test_what_only_earlier_words_have_found_is_not_said_to_be_about_the_question() -> None:
+    app = build_app(loaded(SEARCH_PROVIDER_PRIORITY="bundled"))
+    try:
+        asked = "怎么打开联网搜索？"
+        events = list(app.chat.stream(asked, (), SEARCH))
+        assert of(events, Answer)[0].text.startswith("来源中与这个问题直接有关的原文如下：")
+        history = (Message("user", asked), Message("assistant", of(events, Answer)[0].text))
+        (answer,) = of(list(app.chat.stream("今天天气怎么样？", history, SEARCH)), Answer)
+    finally:
+        app.close()
+    assert "直接有关" not in answer.text
+    assert answer.text.startswith("来源没有直接提到这个问题；与搜索用词有关的原文如下：")
+
+
 def test_the_passages_speak_about_what_was_meant(server: OpenAIServer) -> None:
     filler = "这里讲的是完全不相干的别的事情，与工资和考勤有关。" * 12
     text = f"{filler}\n员工单方解除劳动合同的条件是提前三十日书面通知。\n{filler}"
