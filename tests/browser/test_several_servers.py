@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
+from prometheus_client.parser import text_string_to_metric_families
 
 from core import VISITOR_COOKIE
 from support.app_server import AppServer
@@ -17,6 +19,7 @@ from support.nginx import SERVED_BY, nginx
 from support.postgres import running_postgres
 from support.redis_server import RedisServer, needs_redis
 from support.visitor import Visitor
+from support.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("postgres")]
 
@@ -53,6 +56,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         shared = {
             "DATABASE_URL": stack.enter_context(running_postgres()).new_database(),
             "CACHE_URL": redis.url,
+            "METRICS_PROMETHEUS": "true",
             "SEARCH_PROVIDER_PRIORITY": "searxng",
             "SEARXNG_URL": searxng.url,
             "STREAMLIT_SERVER_COOKIE_SECRET": "the-same-on-each-of-the-servers",
@@ -107,6 +111,20 @@ def ask_with_search(visitor: Visitor) -> None:
     visitor.answered("参考文献")
 
 
+def answers_counted(cluster: Cluster) -> list[float]:
+    """What Prometheus reads at the port of each process."""
+    texts = [urlopen(f"{server.url}/metrics").read().decode() for server in cluster.servers.values()]
+    return [
+        sum(
+            sample.value
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+            if sample.name == "wenyuan_answers_total"
+        )
+        for text in texts
+    ]
+
+
 def test_a_visitor_stays_with_one_server_and_all_servers_share_what_they_know(
     cluster: Cluster, invite: Callable[..., Guest]
 ) -> None:
@@ -131,6 +149,8 @@ def test_a_visitor_stays_with_one_server_and_all_servers_share_what_they_know(
     expect(elsewhere.page.get_by_text("缓存 · ").first).to_be_attached()
     assert set(answered) == {other.server} != {guest.server}
     assert cluster.searches == 1, "what one server has found the other one knows"
+    until(lambda: answers_counted(cluster) == [1, 1])
+    assert guest.context.request.get(f"{cluster.url}/metrics").status == 404
 
 
 def test_when_a_server_dies_its_visitors_go_on_with_another(cluster: Cluster, invite: Callable[..., Guest]) -> None:

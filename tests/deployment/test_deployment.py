@@ -164,6 +164,12 @@ def test_the_searxng_of_compose_answers_json_in_chinese() -> None:
 # ── systemd ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_prometheus_reads_every_process_that_nginx_knows() -> None:
+    behind = re.findall(r"^ *server ([\d.:]+) max_fails", (ROOT / "deploy" / "nginx.conf").read_text(), re.MULTILINE)
+    (job,) = yaml.safe_load((ROOT / "deploy" / "prometheus.yml").read_text())["scrape_configs"]
+    assert [target for config in job["static_configs"] for target in config["targets"]] == behind != []
+
+
 def test_the_unit_is_one_and_is_hardened(tmp_path: Path) -> None:
     analyze = tool("systemd-analyze")
     unit = tmp_path / "wenyuan@8501.service"

@@ -189,6 +189,19 @@ def test_service_unavailable(behaviour: Behaviour, words: str) -> None:
         assert "重新搜索" in [button.label for button in page.button]
 
 
+@pytest.mark.parametrize(
+    ("status", "lines"),
+    [("403 Forbidden", "search:\n  formats: [html, json]"), ("429 Too Many Requests", "server:\n  limiter: false")],
+)
+def test_the_lines_of_a_cure_stand_in_a_box_of_their_own(status: str, lines: str) -> None:
+    with Server(keep_alive(message(b"", status=status))) as server, answered_page(server.url) as page:
+        (told,) = [info.value for info in page.info]
+        assert lines in [box.value for box in page.code], "as they are pasted into the file"
+        assert "limiter" not in told
+        assert "formats" not in told
+        assert told.rstrip().endswith("重启：")
+
+
 # ── 搜索触发机制 ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
