@@ -16,10 +16,23 @@ from types import MappingProxyType
 from typing import Any, Protocol, cast
 from urllib.parse import quote
 
-from sqlalchemy import URL, ColumnElement, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Text,
+    case,
+    create_engine,
+    event,
+    func,
+    make_url,
+    type_coerce,
+)
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError, TimeoutError
 from sqlalchemy.pool import QueuePool
 
+from core.base.compression import plain_text
 from core.store.errors import StoreError
 
 log = logging.getLogger(__name__)
@@ -109,7 +122,7 @@ class SqliteFile:
         address = f"file:{quote(str(self._path))}"
         for options in ({"mode": "ro"}, {"mode": "ro", "immutable": "1"}):
             engine = _create_engine(URL.create("sqlite", database=address, query={**options, "uri": "true"}))
-            event.listen(engine, "connect", _prepare_read_only)
+            event.listen(engine, "connect", _prepare_reading)
             try:
                 with engine.connect() as connection:
                     connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
@@ -151,7 +164,9 @@ class SqliteFile:
 
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return a GLOB condition. LIKE knows no sets of characters, and GLOB continues after a damaged text."""
-        return text.op("GLOB", is_comparison=True)(f"*{''.join(map(_glob_set, spellings))}*")
+        is_compressed = func.typeof(text) == "blob"
+        plain = type_coerce(case((is_compressed, func.plain_text(text)), else_=text), Text)
+        return plain.op("GLOB", is_comparison=True)(f"*{''.join(map(_glob_set, spellings))}*")
 
     def tidy(self, engine: Engine) -> None:
         """Give unused disk back in small steps, and let SQLite count its rows for the choice of indexes. A file from
@@ -209,8 +224,8 @@ def _glob_set(spellings: str) -> str:
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    _prepare_reading(connection)
     connection.isolation_level = None  # Python would begin transactions by itself, and too late
-    connection.text_factory = _decode
     with suppress(sqlite3.OperationalError):  # another process is switching it just now
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file, or one that is written anew
         connection.execute("PRAGMA journal_mode = WAL")
@@ -220,8 +235,9 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")  # what is sorted for the dashboard: a third faster than in a file
 
 
-def _prepare_read_only(connection: sqlite3.Connection, _record: object) -> None:
+def _prepare_reading(connection: sqlite3.Connection, _record: object = None) -> None:
     connection.text_factory = _decode
+    connection.create_function("plain_text", 1, plain_text, deterministic=True)
 
 
 def _decode(raw: bytes) -> str:

@@ -160,4 +160,6 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE TABLE upkeep (id INTEGER PRIMARY KEY, at DOUBLE PRECISION NOT NULL)",
         "INSERT INTO upkeep (id, at) VALUES (1, 0)",
     ),
+    # 12: `text` of a message may be compressed bytes in SQLite. Nothing is rewritten; older programs must not read it.
+    (),
 )

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Dialect, Double, Integer, MetaData, Table, Text, TypeDecorator
+
+from core.base.compression import plain_text, shortest_form
 
 metadata = MetaData()
+
+
+class CompressedText(TypeDecorator[Any]):
+    """Text that SQLite stores as compressed bytes where they are shorter. PostgreSQL compresses long text by itself."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        return shortest_form(value) if dialect.name == "sqlite" and isinstance(value, str) else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        return plain_text(value)
 
 
 def _columns(kind: Any, names: str, *, primary_key: bool = False) -> list[Column[Any]]:
@@ -25,7 +40,8 @@ messages = Table(
     metadata,
     Column("conversation_id", Text, primary_key=True),
     Column("position", Integer, primary_key=True),
-    *_columns(Text, "id role text payload"),
+    *_columns(Text, "id role payload"),
+    Column("text", CompressedText),
     Column("finished", Boolean),
     Column("created", Double),
 )

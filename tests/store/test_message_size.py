@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import select, text, update
@@ -81,6 +82,41 @@ def test_an_answer_takes_little_more_than_its_text(database: Database) -> None:
         payload = connection.execute(select(messages.c.payload).where(messages.c.role == "assistant")).scalar_one()
     assert len(payload) <= 4_000, f"{len(payload)} bytes beside {len(message.text.encode())} of text"
     assert [one.id for one in ConversationStore(database).list_conversations("browser", words="期限 30 日")] == [id]
+
+
+def test_the_file_grows_by_less_than_ten_kilobytes_for_an_answer() -> None:
+    database = Database.from_settings(loaded().values)
+    sizes = []
+    try:
+        for count in (1, 20):
+            for _ in range(count):
+                keep(database, replace(bench_answer(), id=uuid4().hex))
+            with database.read() as connection:
+                pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+                sizes.append(pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+    finally:
+        database.close()
+    assert sizes[1] - sizes[0] <= 20 * 10_000
+
+
+def test_a_text_is_found_and_shown_compressed_or_not_and_a_damaged_one_hides_no_other(database: Database) -> None:
+    id = keep(database, bench_answer())
+    other = keep(database, replace(FULL, text=f"三十日。{'问源' * 500}结束"))
+    store = ConversationStore(database)
+    assert [one.id for one in store.list_conversations("browser", words="结束")] == [other]
+    with database.write() as connection:  # as an older program has written it
+        if connection.dialect.name == "sqlite":
+            (kind,) = connection.exec_driver_sql("SELECT DISTINCT typeof(text) FROM messages WHERE role = 'assistant'")
+            assert kind == ("blob",)
+        values = {"plain": "早先写下的原文" * 200, "id": other}
+        connection.execute(text("UPDATE messages SET text = :plain WHERE conversation_id = :id"), values)
+    assert [one.id for one in store.list_conversations("browser", words="写下")] == [other]
+    assert store.load(other).messages[1].text == "早先写下的原文" * 200
+    with database.write() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("UPDATE messages SET text = x'789c0102' WHERE conversation_id = ?", (other,))
+    assert [one.id for one in store.list_conversations("browser", words="期限")] == [id]
+    assert len(store.load(other).messages) == 2
 
 
 def test_what_an_older_program_kept_is_read_as_it_is(database: Database) -> None:

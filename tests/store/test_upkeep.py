@@ -262,8 +262,9 @@ def fill(database: Database, megabytes: int) -> None:
     store = ConversationStore(database)
     id = store.create()
     with database.write() as connection:
-        row = {"conversation_id": id, "role": "user", "payload": "{}", "finished": True, "created": 0.0}
-        rows = [{**row, "position": n, "id": str(n), "text": f"{n}" + "字" * 33_000} for n in range(megabytes * 10)]
+        long = "{" + "字" * 33_000  # a payload is compressed before it is written, and this one is not
+        row = {"conversation_id": id, "role": "user", "payload": long, "finished": True, "created": 0.0}
+        rows = [{**row, "position": n, "id": str(n), "text": str(n)} for n in range(megabytes * 10)]
         connection.execute(insert(messages), rows)
 
 
