@@ -136,7 +136,7 @@ def decode_message(document: object, *, id: str, role: str, text: object, create
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
         found = json.loads(_require_text(document))
-        events = _decode_events(found["events"], shown)
+        events = _decode_events(found["events"], _require_text(text))
         events = tuple(_with_call_ids(events)) if found.get("version") == 1 else events
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         before = str(found.get("before", ""))

@@ -313,7 +313,7 @@ class ConversationStore:
             self._change(connection, id, visitor_id, updated=self._clock())
             asked_first = connection.execute(first_question).scalar()
             connection.execute(delete(messages).where(gone))
-            if asked_first is not None and connection.execute(first_question).first() is None:
+            if isinstance(asked_first, str) and connection.execute(first_question).first() is None:
                 titled_so = and_(conversations.c.id == id, conversations.c.title == make_title(asked_first))
                 connection.execute(update(conversations).where(titled_so).values(title=""))
 

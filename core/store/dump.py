@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import MetaData, Table, delete, func, insert, select
 
+from core.answer.stored_message import DAMAGED_TEXT
 from core.store.backends import SqliteFile, wait_without_limit
 from core.store.database import Database
 from core.store.migrations import MIGRATIONS
@@ -57,7 +58,8 @@ def open_snapshot(database: Database) -> Iterator[Mapping[str, Rows]]:
 
 
 def _plain(value: Any) -> Any:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    """Return what both databases take. Bytes are a damaged text: the others are text when they come from the database."""
+    return DAMAGED_TEXT if isinstance(value, bytes) else value
 
 
 def stage_rows(path: Path, schema: int, rows_by_table: Mapping[str, Rows]) -> Database:

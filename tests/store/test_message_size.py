@@ -13,16 +13,18 @@ from sqlalchemy import select, text, update
 from bench.load_world import answer
 from core.answer import cited_sources
 from core.answer.check_results import SourceText
-from core.answer.events import Answer, Checked, PageRead, ReadingStarted, SearchFinished, SearchStarted, Usage
+from core.answer.events import DAMAGED, Answer, Checked, PageRead, ReadingStarted, SearchFinished, SearchStarted, Usage
 from core.answer.message import Message
-from core.answer.stored_message import encode_message
+from core.answer.stored_message import DAMAGED_TEXT, encode_message
 from core.base.compression import MAX_BYTES, compress_text
 from core.checks import check_answer
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
 from core.store import ConversationStore, Database
+from core.store.dump import replace_rows
 from core.store.tables import messages
 from support.base import loaded
 from support.messages import FULL
+from support.postgres import Postgres
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -99,8 +101,8 @@ def test_the_file_grows_by_less_than_ten_kilobytes_for_an_answer() -> None:
     assert sizes[1] - sizes[0] <= 20 * 10_000
 
 
-def test_a_text_is_found_and_shown_compressed_or_not_and_a_damaged_one_hides_no_other(database: Database) -> None:
-    id = keep(database, bench_answer())
+def test_a_text_is_found_and_shown_compressed_or_not(database: Database) -> None:
+    keep(database, bench_answer())
     other = keep(database, replace(FULL, text=f"三十日。{'问源' * 500}结束"))
     store = ConversationStore(database)
     assert [one.id for one in store.list_conversations("browser", words="结束")] == [other]
@@ -112,11 +114,28 @@ def test_a_text_is_found_and_shown_compressed_or_not_and_a_damaged_one_hides_no_
         connection.execute(text("UPDATE messages SET text = :plain WHERE conversation_id = :id"), values)
     assert [one.id for one in store.list_conversations("browser", words="写下")] == [other]
     assert store.load(other).messages[1].text == "早先写下的原文" * 200
+
+
+def test_a_damaged_text_is_told_hides_no_other_and_is_no_obstacle(postgres: Postgres) -> None:
+    database = Database.from_settings(loaded().values)
+    store = ConversationStore(database)
+    id, other = keep(database, bench_answer()), keep(database, FULL)
     with database.write() as connection:
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("UPDATE messages SET text = x'789c0102' WHERE conversation_id = ?", (other,))
+        connection.exec_driver_sql("UPDATE messages SET text = x'789c0102' WHERE conversation_id = ?", (other,))
     assert [one.id for one in store.list_conversations("browser", words="期限")] == [id]
-    assert len(store.load(other).messages) == 2
+
+    def is_told(store: ConversationStore) -> bool:
+        shown = store.load(other).messages
+        return [message.text for message in shown] == [DAMAGED_TEXT] * 2 and DAMAGED in shown[1].notices
+
+    assert is_told(store)
+    elsewhere = Database.from_settings(loaded(DATABASE_URL=postgres.new_database()).values)
+    replace_rows(elsewhere, database)
+    assert [message.text for message in ConversationStore(elsewhere).load(other).messages] == [DAMAGED_TEXT] * 2
+    elsewhere.close()
+    store.truncate_from(other, store.load(other).messages[0].id, visitor_id="browser")
+    assert store.load(other).messages == ()
+    database.close()
 
 
 def test_what_an_older_program_kept_is_read_as_it_is(database: Database) -> None:
