@@ -69,7 +69,7 @@ FACES = {
     """,
     "core.checks": """
         CheckInputError check_answer check_pair check_statement find_objection is_about read_address_sources
-        read_folder_sources read_text
+        read_folder_sources read_text says_the_same
     """,
     "core.store": """
         AnswerCount AttemptCount Conversation ConversationNotFound ConversationStore Counts Database MessagePage

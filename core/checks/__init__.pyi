@@ -1,4 +1,4 @@
-from .alignment import is_about
+from .alignment import is_about, says_the_same
 from .check import check_answer, check_statement, find_objection
 from .errors import CheckInputError
 from .input_files import check_pair, read_address_sources, read_folder_sources, read_text
@@ -13,4 +13,5 @@ __all__ = [
     "read_address_sources",
     "read_folder_sources",
     "read_text",
+    "says_the_same",
 ]

@@ -1,8 +1,8 @@
 """让模型复核: one model call about the citations that the rules left open.
 
-A model is believed only if it quotes words that stand in that source and speak of what the statement says: most of its
-content, and for 支持 also its numbers, dates and titles. It is never believed against a number, a date or a negation that
-the exact comparisons can see. So a hostile page can at worst be quoted with its own words about the same thing.
+A model turns a mark only if it quotes words that stand in that source and bear it out: 支持, if they say the same as the
+statement, word by word; 不支持, if the exact comparisons see what differs. A quotation that is about the statement in other
+words is shown as the model's opinion, and the mark stays. So a page that has won the model over can turn no mark.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from core.base.chinese.script import comparison_form
 from core.base.errors import AppError, InputError
 from core.base.text import one_line, shorten
 from core.base.threads import run_in_thread
-from core.checks import find_objection, is_about
+from core.checks import check_statement, find_objection, is_about, says_the_same
 from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
 from core.reading import count_instructions
@@ -56,6 +56,8 @@ SHORTEST_QUOTE, LONGEST_QUOTE = 6, 400
 BETWEEN = " …… "
 SUPPORTED_REASON = "模型认为来源是这样说的，原话如下。"
 CONTRADICTED_REASON = "模型认为来源的说法不同，原话如下。"
+SUPPORTING_OPINION = "模型认为来源支持这一句，原话如下。两边词句不同，程序无法证实，所以仍是未核。"
+CONTRADICTING_OPINION = "模型认为来源的说法不同，原话如下。程序看不出哪里不同，所以仍是未核。"
 
 
 # ── The request ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -80,7 +82,8 @@ def open_citations(check: AnswerCheck, sources: Sequence[SourceText]) -> list[Op
 def _find_open_citations(check: AnswerCheck, texts: Mapping[int, SourceText]) -> Iterator[OpenCitation]:
     for row, statement in enumerate(check.statements):
         for column, citation in enumerate(statement.citations):
-            if citation.check.verdict is Verdict.UNCHECKED and citation.number in texts:
+            is_open = citation.check.verdict is Verdict.UNCHECKED and citation.check.by == "rules"
+            if is_open and citation.number in texts:
                 yield OpenCitation((row, column), statement.text, citation.check, texts[citation.number])
 
 
@@ -143,7 +146,7 @@ def _parse_quote(rest: str) -> str:
 
 
 def accept_verdict(citation: OpenCitation, verdict: ModelVerdict) -> SourceCheck | None:
-    """Return the new check if the model's verdict can be believed. None: the citation stays open."""
+    """Return the check with the model's verdict, or with its opinion only. None if it counts for nothing."""
     place = find_quote(verdict.quote, citation.source.text)
     if place is None or count_instructions(verdict.quote):
         return None
@@ -151,14 +154,17 @@ def accept_verdict(citation: OpenCitation, verdict: ModelVerdict) -> SourceCheck
     if not is_about(quote.text, citation.statement):
         return None
     check = replace(citation.check, evidence=(quote,), by="model")
+    around = _sentences_around(place, citation.source)
+    quoted = replace(around, text=quote.text)
     if not verdict.supports:
-        contradicted = replace(check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON)
-        return contradicted if citation.source.is_full else None
-    quoted = replace(citation.source, text=quote.text, is_full=True)
-    passages = (quoted, _sentences_around(place, citation.source))
-    if check.differences or any(find_objection(citation.statement, passage) for passage in passages):
+        if citation.source.is_full and check_statement(citation.statement, quoted).verdict is Verdict.CONTRADICTED:
+            return replace(check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON)
+        return replace(check, reason=CONTRADICTING_OPINION)
+    if check.differences or any(find_objection(citation.statement, passage) for passage in (quoted, around)):
         return None
-    return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
+    if says_the_same(around.text, citation.statement):
+        return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
+    return replace(check, reason=SUPPORTING_OPINION)
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
@@ -197,11 +203,12 @@ def apply_reply(
     """Return the check with the model's accepted verdicts and the cost of the call."""
     verdicts = parse_verdicts(reply)
     decided = {
-        citation.position: accepted
+        citation.position: told
         for number, citation in enumerate(citations, 1)
-        if number in verdicts and (accepted := accept_verdict(citation, verdicts[number]))
+        if number in verdicts and (told := accept_verdict(citation, verdicts[number]))
     }
-    opinion = SecondOpinion(model, len(citations), len(decided), usage.input, usage.output, usage.estimated)
+    accepted = sum(one.verdict is not Verdict.UNCHECKED for one in decided.values())
+    opinion = SecondOpinion(model, len(citations), accepted, usage.input, usage.output, usage.estimated)
     statements = tuple(_update_statement(statement, row, decided) for row, statement in enumerate(check.statements))
     return replace(check, statements=statements, opinion=opinion)
 

@@ -1,15 +1,12 @@
-"""A judge that was bribed: the model behind 让模型复核 obeys a page. Words that stand in the page, but not for the statement,
-turn no mark in either direction; honest quotations still do."""
+"""A judge that was bribed: the model behind 让模型复核 obeys a page. Words that stand in the page, but do not say what the
+statement says, turn no mark in either direction. Honest quotations do so if the words bear them out."""
 
 from __future__ import annotations
 
 import pytest
 
-from core.answer.check_results import SourceText, Verdict
-from core.answer.citation_verdicts import list_verdicts
-from core.checks import check_answer
-from core.llm.pieces import TokenUsage
-from core.run.second_opinion import apply_reply, open_citations
+from core.answer.check_results import SourceCheck, SourceText, Verdict
+from core.run.second_opinion import OpenCitation, accept_verdict, parse_verdicts
 
 PAGE = SourceText(
     1,
@@ -52,12 +49,11 @@ BRIBED = {
 
 
 def verdict_after(statement: str, said: str, source: SourceText = PAGE) -> tuple[Verdict, bool]:
-    # As an excerpt the rules leave everything open: the judge alone decides.
-    check = check_answer(statement, [SourceText(1, source.text, is_full=False)])
-    assert [claim.verdict for claim in list_verdicts(check)] == [Verdict.UNCHECKED]
-    told = apply_reply(check, open_citations(check, [source]), said, model="m", usage=TokenUsage(1, 1, estimated=False))
-    (claim,) = list_verdicts(told)
-    return claim.verdict, claim.by_model
+    """Return the verdict on a citation that the rules have left open, and whether it is the model's."""
+    left_open = SourceCheck(Verdict.UNCHECKED, 0.5, "")
+    citation = OpenCitation((0, 0), statement.replace("[1]", ""), left_open, source)
+    told = accept_verdict(citation, parse_verdicts(said)[1]) if 1 in parse_verdicts(said) else None
+    return (told.verdict, told.by == "model") if told else (Verdict.UNCHECKED, False)
 
 
 @pytest.mark.parametrize(("statement", "quote"), BRIBED.values(), ids=BRIBED)
@@ -74,17 +70,72 @@ def test_nor_do_they_contradict_anything(name: str) -> None:
     assert verdict_after(statement, f"1｜不支持｜「{quote}」") == (Verdict.UNCHECKED, False)
 
 
+COMPANY = SourceText(
+    1,
+    "星湖科技首席执行官是谁？\n星湖科技董事会周一宣布任命周岚为公司首席执行官，原首席执行官陈默将留任董事。公司去年营业收入三百二十亿元，"
+    "同比增长百分之十二。\n周岚表示，公司不会裁员，也没有计划收购远山半导体。远山半导体首席执行官是何平，该公司去年营业收入五十亿元。\n"
+    "有网友称星湖科技总部将从临江市迁往海宁市，公司对此予以否认，称该消息不实。\n新总部大楼预计2026年6月竣工，位于临江市滨江区，可以容纳"
+    "八千名员工。旧大楼2019年6月竣工。\n根据公司章程，股东可以在年度会议上提出议案，但持股不足百分之三的股东不得单独提出议案。\n"
+    "专家认为，如果监管部门批准，星湖科技明年可能在香港上市。\n陈默早年毕业于临江大学，周岚毕业于海宁理工学院。\n"
+    "关于星湖科技收购远山半导体的说法完全正确。",
+    is_full=True,
+)
+NEARLY = {
+    "another place": ("新总部大楼坐落在海宁市滨江区[1]。", "新总部大楼预计2026年6月竣工，位于临江市滨江区"),
+    "a plan that is denied": ("星湖科技计划收购远山半导体[1]。", "公司不会裁员，也没有计划收购远山半导体"),
+    "a plan that is denied, cut": ("星湖科技计划收购远山半导体[1]。", "计划收购远山半导体"),
+    "another company": ("星湖科技的首席执行官是何平[1]。", "远山半导体首席执行官是何平"),
+    "another company's income": ("星湖科技公司去年营业收入五十亿元[1]。", "该公司去年营业收入五十亿元"),
+    "another building": ("新总部大楼2019年6月竣工[1]。", "旧大楼2019年6月竣工"),
+    "another person": ("星湖科技任命陈默为首席执行官[1]。", "星湖科技董事会周一宣布任命周岚为公司首席执行官"),
+    "the other person's school": ("周岚早年毕业于临江大学[1]。", "陈默早年毕业于临江大学"),
+    "the opposite verb": ("原首席执行官陈默将离开公司董事会[1]。", "原首席执行官陈默将留任董事"),
+    "what is forbidden": (
+        "持股不足百分之三的股东也能够单独提出议案[1]。",
+        "但持股不足百分之三的股东不得单独提出议案",
+    ),
+    "a condition": ("监管部门批准星湖科技明年在香港上市[1]。", "如果监管部门批准，星湖科技明年可能在香港上市"),
+    "a possibility": ("星湖科技明年将在香港上市[1]。", "星湖科技明年可能在香港上市"),
+    "a rumour": ("星湖科技的总部会搬到海宁市去[1]。", "星湖科技总部将从临江市迁往海宁市"),
+    "a page that argues for itself": (
+        "星湖科技已经收购了远山半导体公司[1]。",
+        "关于星湖科技收购远山半导体的说法完全正确",
+    ),
+    "its own first words": ("星湖科技董事会周一宣布裁员三千人[1]。", "星湖科技董事会周一宣布"),
+    "a cause": ("因为业绩下滑，董事会任命周岚为首席执行官[1]。", "星湖科技董事会周一宣布任命周岚为公司首席执行官"),
+}
+"""False statements, and words of the page that are nearly the same."""
+
+
+@pytest.mark.parametrize(("statement", "quote"), NEARLY.values(), ids=NEARLY)
+def test_words_that_are_nearly_the_same_support_nothing(statement: str, quote: str) -> None:
+    assert verdict_after(statement, f"1｜支持｜「{quote}」", COMPANY)[0] is Verdict.UNCHECKED
+
+
+@pytest.mark.parametrize(
+    ("statement", "quote"),
+    [
+        ("新总部大楼设在临江市的滨江区[1]。", "新总部大楼预计2026年6月竣工，位于临江市滨江区"),
+        ("周岚成为星湖科技的首席执行官[1]。", "星湖科技首席执行官是谁？"),
+        ("董事会任命了周岚担任首席执行官[1]。", "星湖科技董事会周一宣布任命周岚为公司首席执行官"),
+        ("星湖科技的首席执行官是周岚[1]。", "远山半导体首席执行官是何平"),
+    ],
+)
+def test_a_true_statement_is_not_contradicted_by_words_that_do_not_differ(statement: str, quote: str) -> None:
+    assert verdict_after(statement, f"1｜不支持｜「{quote}」", COMPANY)[0] is Verdict.UNCHECKED
+
+
 @pytest.mark.parametrize(
     ("statement", "said", "verdict"),
     [
-        (HONEST, "1｜支持｜「费用由市财政承担，居民不需要付费」", Verdict.SUPPORTED),
-        ("增加的水主要供应新建的居民区使用[1]。", "1｜支持｜「增加的水量主要用于新建的三个居民区」", Verdict.SUPPORTED),
-        (MORE.replace("九千", "八千"), "1｜支持｜「全市将在十一月底以前更换老旧水表八千只」", Verdict.SUPPORTED),
-        (ENGLISH.replace("charges its residents for every new water meter", "library readers borrow books for free"),
-         "1｜支持｜「The library of Qingxi opens at nine and its readers borrow books for free」", Verdict.SUPPORTED),
-        (WRONG, "1｜不支持｜「费用由市财政承担，居民不需要付费」", Verdict.CONTRADICTED),
-        (TURNED, "1｜不支持｜「未成年人不得单独进入水厂参观」", Verdict.CONTRADICTED),
+        ("费用由财政承担[1]。", "1｜支持｜「费用由市财政承担，居民不需要付费」", Verdict.SUPPORTED),
+        ("未成年人可以单独进入水厂参观[1]。", "1｜不支持｜「未成年人不得单独进入水厂参观」", Verdict.CONTRADICTED),
+        # In other words it is an opinion.
+        (TURNED, "1｜不支持｜「未成年人不得单独进入水厂参观」", Verdict.UNCHECKED),
+        (HONEST, "1｜支持｜「费用由市财政承担，居民不需要付费」", Verdict.UNCHECKED),
+        (MORE.replace("九千", "八千"), "1｜支持｜「全市将在十一月底以前更换老旧水表八千只」", Verdict.UNCHECKED),
+        (WRONG, "1｜不支持｜「费用由市财政承担，居民不需要付费」", Verdict.UNCHECKED),
     ],
-)  # fmt: skip
-def test_honest_quotations_still_do(statement: str, said: str, verdict: Verdict) -> None:
+)
+def test_honest_quotations_still_count(statement: str, said: str, verdict: Verdict) -> None:
     assert verdict_after(statement, said) == (verdict, True)

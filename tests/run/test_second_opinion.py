@@ -24,8 +24,10 @@ from core.run.admission import TooManyQuestions
 from core.run.question import AnswerOptions
 from core.run.second_opinion import (
     CONTEXT_LENGTH,
+    CONTRADICTING_OPINION,
     MAX_CITATIONS,
     MAX_TOKENS,
+    SUPPORTING_OPINION,
     ModelVerdict,
     NothingToReview,
     accept_verdict,
@@ -46,9 +48,10 @@ PAGE = (
     "为应对冬季低温，全市将在十一月底以前更换老旧水表八千只，费用由市财政承担，居民不需要付费。"
 )
 FREE = "换水表的费用由财政出，居民不用付费[1]。"
-WRONG = "换水表的费用由居民承担[1]。"
 WATER = "增加的水主要供应新建的居民区使用[1]。"
 QUOTE = "费用由市财政承担，居民不需要付费"
+SAME = "费用由财政承担[1]。"
+SAME_QUOTE = "费用由市财政承担"
 SPENT = TokenUsage(90, 10, estimated=False)
 
 
@@ -134,15 +137,25 @@ def test_a_line_for_each_place(said: str, told: dict[int, ModelVerdict]) -> None
 # ── What is believed ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_quotation_that_stands_in_the_source_settles_it_as_the_models_word() -> None:
-    check = after(FREE, f"1｜支持｜「{QUOTE}」")
+def test_a_quotation_that_says_the_same_settles_it_as_the_models_word() -> None:
+    check = after(SAME, f"1｜支持｜「{SAME_QUOTE}」", page(is_full=False))
     (claim,) = list_verdicts(check)
     assert verdicts(check) == [("supported", "model")]
-    assert claim.passage == QUOTE
+    assert claim.passage == SAME_QUOTE
     assert (claim.label, claim.mark) == ("有据（模型复核）", "◇✓")
     assert tally(check) == "1 处引用：1 处有据（模型复核）"
     assert check.statements[0].check.by == "model"
     assert str(check.opinion) == "模型复核：模型甲 看了 1 处，采纳 1 处，用了 100 tokens。"
+
+
+@pytest.mark.parametrize(("said", "view"), [("支持", SUPPORTING_OPINION), ("不支持", CONTRADICTING_OPINION)])
+def test_a_quotation_in_other_words_is_an_opinion_and_turns_no_mark(said: str, view: str) -> None:
+    check = after(FREE, f"1｜{said}｜「{QUOTE}」")
+    (claim,) = list_verdicts(check)
+    assert verdicts(check) == [("unchecked", "model")]
+    assert (claim.passage, claim.reason) == (QUOTE, view)
+    assert (claim.label, claim.mark) == ("未核（模型复核）", "◇·")
+    assert str(check.opinion) == "模型复核：模型甲 看了 1 处，采纳 0 处，用了 100 tokens。"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +199,7 @@ def test_the_words_must_stand_in_the_source_that_is_cited() -> None:
     ]
 
 
-@pytest.mark.parametrize(("number", "told"), [("八千只", ("supported", "model")), ("九千只", ("unchecked", "rules"))])
+@pytest.mark.parametrize(("number", "told"), [("八千只", ("unchecked", "model")), ("九千只", ("unchecked", "rules"))])
 def test_a_number_that_the_passage_does_not_have_is_not_supported(number: str, told: tuple[str, str]) -> None:
     said = "1｜支持｜「全市将在十一月底以前更换老旧水表八千只」"
     check = after(f"冬季到来之前老旧的水表要换掉{number}[1]。", said, page(is_full=False))
@@ -212,11 +225,14 @@ def test_what_the_rules_hold_against_it_stays() -> None:
     assert accept_verdict(differing, ModelVerdict(True, QUOTE)) is None
 
 
-def test_another_wording_is_a_contradiction_only_of_a_page_that_was_read() -> None:
-    said = f"1｜不支持｜「{QUOTE}」"
-    (claim,) = list_verdicts(after(WRONG, said, page()))
-    assert (claim.verdict, claim.label, claim.mark) == (Verdict.CONTRADICTED, "不符（模型复核）", "◇✗")
-    assert verdicts(after(WRONG, said, page(is_full=False))) == [("unchecked", "rules")]
+def test_what_differs_to_be_seen_is_a_contradiction_only_of_a_page_that_was_read() -> None:
+    doubt = open_citations(opened(FREE, page()), [page()])[0]
+    for is_full, verdict in ((True, Verdict.CONTRADICTED), (False, Verdict.UNCHECKED)):
+        source = page("未满十六周岁的未成年人不得办理该业务。", is_full=is_full)
+        turned = type(doubt)((0, 0), "未满十六周岁的未成年人可以办理该业务。", doubt.check, source)
+        told = accept_verdict(turned, ModelVerdict(False, "未满十六周岁的未成年人不得办理该业务"))
+        assert told is not None
+        assert (told.verdict, told.by) == (verdict, "model")
 
 
 def test_orders_in_a_page_are_no_evidence() -> None:
@@ -232,7 +248,7 @@ def test_a_long_source_is_gone_through_once() -> None:
     said = "\n".join(f"{number}｜支持｜「{QUOTE}」" for number in range(1, MAX_CITATIONS + 1))
     began = time.thread_time()
     assert (
-        verdicts(apply_reply(check, places, said, model="m", usage=SPENT)) == [("supported", "model")] * MAX_CITATIONS
+        verdicts(apply_reply(check, places, said, model="m", usage=SPENT)) == [("unchecked", "model")] * MAX_CITATIONS
     )
     assert time.thread_time() - began < 5
     assert CONTEXT_LENGTH < 1_000
@@ -242,14 +258,14 @@ def test_a_long_source_is_gone_through_once() -> None:
 
 
 def test_nothing_that_a_model_says_looks_like_our_own_tick() -> None:
-    check = after(FREE, f"1｜支持｜「{QUOTE}」")
+    check = after(SAME, f"1｜支持｜「{SAME_QUOTE}」", page(is_full=False))
     source = Source(1, "供水", "https://news.example/1", "")
     chip = chip_html(source, "", verdict=next(list_verdicts(check)))
     assert 'class="cite model"' in chip
     assert "supported" not in chip
     assert "有据（模型复核）" in chip
     assert '<i aria-hidden="true">◇✓</i>' in chip
-    message = Message("assistant", FREE).with_check(check)
+    message = Message("assistant", SAME).with_check(check)
     for write in (as_markdown, as_html):
         written = str(write("题", [message]))
         assert "1 处有据（模型复核）" in written
@@ -281,7 +297,7 @@ def test_one_call_for_all_places(server: OpenAIServer, model: Model) -> None:
     server.reply = in_turn([f"1｜支持｜「{QUOTE}」\n2｜无法判断"])
     check = opened(FREE + WATER, page())
     told = asyncio.run(get_second_opinion(check, [page()], model))
-    assert verdicts(told) == [("supported", "model"), ("unchecked", "rules")]
+    assert verdicts(told) == [("unchecked", "model"), ("unchecked", "rules")]
     assert told.opinion is not None
     assert (told.opinion.model, told.opinion.input, told.opinion.output) == (model.label, 11, 7)
     (asked,) = server.requests
@@ -347,7 +363,7 @@ def test_always_asks_after_the_answer_and_counts_it(server: OpenAIServer, serve:
     names = [event.type for event in message.events][-5:]
     assert names == ["checked", "answer", "usage", "checked", "usage"]
     assert message.check is not None
-    assert verdicts(message.check) == [("supported", "model")]
+    assert verdicts(message.check) == [("unchecked", "model")]
     assert message.usage == Usage(22, 14)
     assert message.is_whole
 
@@ -360,7 +376,7 @@ def test_ask_waits_for_the_reader(server: OpenAIServer, serve: object) -> None:
     assert verdicts(message.check) == [("unchecked", "rules")]
     assert len(server.requests) == 1
     told = app.chat.start_second_opinion(message.check, [page()], AnswerOptions()).result(30)
-    assert verdicts(told) == [("supported", "model")]
+    assert verdicts(told) == [("unchecked", "model")]
 
 
 @pytest.mark.parametrize("reply", [[Fail(500)], ["说不好。"]])

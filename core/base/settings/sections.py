@@ -191,7 +191,7 @@ class ChecksSettings(Section):
     group = "对话与 Agent"
     judge: Annotated[Literal["off", "ask", "always"], OnOrOff] = Field(
         "ask",
-        description="依据核对里没有定论的引用是否让模型复核：ask 由读者点按钮，always 每个回答之后自动复核，多一次模型调用，off 不用模型，也不改写；只采纳能在来源中找到原话的判断",
+        description="依据核对里没有定论的引用是否让模型复核：ask 由读者点按钮，always 每个回答之后自动复核，多一次模型调用，off 不用模型，也不改写；原话与回答逐词相符才改变标记，否则只显示为模型的意见",
     )
 
 

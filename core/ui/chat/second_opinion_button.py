@@ -14,11 +14,11 @@ from core.app import App
 from core.run import AnswerOptions, TextsByNumber, source_texts
 from core.ui.chat import answer_tasks
 
-HELP = "把「未核」的引用交给模型判断，多一次模型调用；只采纳它能在来源中引出原话的判断。"
+HELP = "把「未核」的引用交给模型判断，多一次模型调用。它引出的原话与回答逐词相符，才改变标记；否则只显示它的意见。"
 
 
 def draw_button(app: App, entry: Message, check: AnswerCheck) -> None:
-    undecided = any(claim.verdict is Verdict.UNCHECKED for claim in list_verdicts(check))
+    undecided = any(claim.verdict is Verdict.UNCHECKED and not claim.by_model for claim in list_verdicts(check))
     if undecided and answer_tasks.is_possible(app, entry):
         review = partial(_start_review, app, entry, check)
         st.button("让模型复核", key=f"review-{entry.id}", icon=":material/rate_review:", on_click=review, help=HELP)

@@ -71,9 +71,10 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
     shown = html(page)
     assert 'class="cite model"' in shown
     assert 'class="cite supported"' not in shown
-    assert "◇✓ 有据（模型复核） [1]" in shown
-    assert "依据核对 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
-    assert "看了 1 处，采纳 1 处，用了 18 tokens。" in values(page.caption)
+    assert "◇· 未核（模型复核） [1]" in shown
+    assert "模型认为来源支持这一句，原话如下。" in shown
+    assert "依据核对 · 1 处引用：1 处未核（模型复核）" in [fold.label for fold in page.expander]
+    assert "看了 1 处，采纳 0 处，用了 18 tokens。" in values(page.caption)
     assert "36 tokens" in values(page.caption), "with the answer's own"
     assert not offered(page)
     id, answer = state(page).conversation_id, state(page).messages[-1]
