@@ -568,8 +568,9 @@ def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _backup(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.backup import write_backup
+    from core.backup import BackupError, require_known_places, write_backup
 
+    require_known_places(app.loaded_settings, BackupError)
     contents = write_backup(_installation(app), options.file)
     output.print_document(contents.to_json(), lambda: f"已写入 {options.file}：{contents}。")
     _print_note("备份里有密钥和全部对话，没有加密，请只放在自己能读的地方。环境变量（如 .env）不在其中，请另外保存。")
@@ -579,12 +580,15 @@ def _backup(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _restore(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.backup import restore_backup
+    from core.backup import RestoreError, require_known_places, restore_backup
 
+    require_known_places(app.loaded_settings, RestoreError)
     _print_note("正在检查备份……")
     contents = restore_backup(_installation(app), options.file, force=options.force)
     output.print_document(contents.to_json(), lambda: f"已恢复：{contents}。")
     _print_note("环境变量不在备份里，请确认它们与原来一样，再启动页面。")
+    if app.database.damage_note:
+        _print_note(app.database.damage_note)
     return OK
 
 
