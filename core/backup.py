@@ -186,7 +186,7 @@ def write_backup(here: Installation, file: Path) -> Contents:
 
 def _write_archive(here: Installation, stream: IO[bytes]) -> Contents:
     saved = here.saved_settings.read()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         rows = _write_rows(here.database, archive)
         if saved.values:
             archive.writestr(PAGE_SETTINGS, encode_values(saved.values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import threading
 import zipfile
@@ -259,6 +260,16 @@ def test_a_file_that_exists_is_not_overwritten_and_a_failure_leaves_none(new: Ne
     assert file.read_text("utf-8") == "mine"
     with pytest.raises(BackupError, match="写不进去"):
         write_backup(here, tmp_path / "nowhere" / "wenyuan.zip")
+
+
+@pytest.mark.parametrize("date", [0, 2**33], ids=["before 1980", "after 2107"])
+def test_dates_that_an_archive_cannot_hold_are_no_obstacle(new: NewInstallation, tmp_path: Path, date: int) -> None:
+    here, fresh = new("sqlite"), new("sqlite")
+    fill(here, tmp_path)
+    for file in (here.user_dir / "settings.yaml", *here.legal.rglob("*.sqlite3")):
+        os.utime(file, (date, date))
+    written = write_backup(here, tmp_path / "wenyuan.zip")
+    assert restore_backup(fresh, tmp_path / "wenyuan.zip") == written
 
 
 # ── Archives that are not ours ────────────────────────────────────────────────────────────────────────────────────
