@@ -145,6 +145,30 @@ def test_a_fault_that_lasts_is_said_once_and_then_every_ten_minutes() -> None:
     assert len(kept._said) <= kept.MAX_TEXTS
 
 
+def test_another_exception_under_the_same_words_is_another_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(kind: type[Exception]) -> None:
+        raise kind("text that differs from time to time")
+
+    def fail_elsewhere() -> None:
+        raise KeyError
+
+    configure_logging(level="INFO")
+    for failing in (partial(fail, KeyError), partial(fail, KeyError), partial(fail, ValueError), fail_elsewhere):
+        try:
+            failing()
+        except Exception:
+            logging.getLogger("asgi").exception("page failed")
+    logging.getLogger("asgi").error("page failed")
+    logging.getLogger("asgi").exception("page failed")  # outside of any exception
+    written = capsys.readouterr().err
+    assert written.count("ERROR asgi: page failed") == 4
+    assert [line.partition(":")[0] for line in written.splitlines() if line.startswith(("Key", "Value"))] == [
+        "KeyError",
+        "ValueError",
+        "KeyError",
+    ]
+
+
 def lines_of(work: Callable[[], None], capsys: pytest.CaptureFixture[str], **options: str) -> list[str]:
     configure_logging(level="INFO", **options)
     work()
