@@ -209,20 +209,22 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             **({"exception": record.exc_text} if record.exc_text else {}),
         }
-        return json.dumps(entry, ensure_ascii=False)
+        return json.dumps(entry)  # in ASCII: what a terminal cannot show would be escaped in a way that is no JSON
 
 
 def configure_logging(*, level: str = "INFO", format: str = "text", secrets: Iterable[str] = ()) -> None:
-    """Install one handler on the root logger. A second call (a reload, a second App) replaces only our own handler."""
+    """Install one handler on the root logger. A second call (a reload, a second App) replaces only our own handler, and
+    remembers what was said and what is hidden."""
     root = logging.getLogger()
-    for handler in [handler for handler in root.handlers if getattr(handler, "wenyuan", False)]:
-        root.removeHandler(handler)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if format == "json" else TextFormatter())
-    handler.addFilter(RepetitionFilter())
-    handler.addFilter(RedactingFilter(secrets))
+    handler.filters = [RepetitionFilter(), RedactingFilter()]
     handler.wenyuan = True  # type: ignore[attr-defined]
+    for earlier in [handler for handler in root.handlers if getattr(handler, "wenyuan", False)]:
+        root.removeHandler(earlier)
+        handler.filters = earlier.filters
     root.addHandler(handler)
+    hide_in_logs(secrets)
     root.setLevel(level)
     for chatty in ("httpx", "httpx2", "httpcore", "openai", "watchdog", "asyncio"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))

@@ -476,10 +476,10 @@ def test_while_a_damaged_database_lies_there_no_backup_ends_well(
     assert not (tmp_path / "1.zip").exists()
     (aside,) = database_file.parent.glob("*.broken-*")
     assert main(["backup", str(tmp_path / "2.zip"), "--json"]) == 1
-    said = capfd.readouterr()
-    assert aside.name in json.loads(said.out)["problem"]
-    assert aside.name in said.err
-    assert "请不要用这份备份替换以前的备份" in said.err
+    written, said = capfd.readouterr()
+    assert aside.name in json.loads(written)["problem"]
+    assert aside.name in said
+    assert "请不要用这份备份替换以前的备份" in said
     assert (tmp_path / "2.zip").exists(), "what was written since is saved"
     aside.rename(tmp_path / "moved-away")
     assert main(["backup", str(tmp_path / "3.zip")]) == 0

@@ -229,6 +229,24 @@ def test_what_came_to_be_known_later_is_hidden_too(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.endswith("*** *** ***\n")
 
 
+def test_configured_again_it_remembers_what_was_said_and_what_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a server does: when it starts, and when its app is opened."""
+    for secret in ("first-secret", "second-secret"):
+        configure_logging(secrets=[secret])
+        logging.getLogger("x").warning("it is away")
+    logging.getLogger("x").warning("first-secret second-secret")
+    assert [line.partition("x: ")[2] for line in capsys.readouterr().err.splitlines()] == ["it is away", "*** ***"]
+
+
+def test_as_json_it_is_valid_on_a_terminal_without_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
+    monkeypatch.setattr("sys.stderr", terminal)
+    configure_logging(format="json")
+    logging.getLogger("x").warning("\u00e9 \U0001f600 \u95ee")
+    terminal.flush()
+    assert json.loads(terminal.buffer.getvalue())["message"] == "\u00e9 \U0001f600 \u95ee"
+
+
 def test_nobody_blanks_out_words_or_fills_the_memory_by_typing(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(secrets=["first-secret"])
     for typed in (
