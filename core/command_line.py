@@ -6,6 +6,7 @@ import argparse
 import errno
 import json
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -120,6 +121,10 @@ def _run(options: argparse.Namespace) -> int:
     if not 0 < options.port < 65_536:
         print(f"端口 {options.port} 无法使用。请用 1 到 65535 之间的数。", file=sys.stderr)
         return WRONG_USAGE
+    if problem := _host_problem(options.host):
+        cure = "请写本机的一个地址：127.0.0.1 只有本机能打开，0.0.0.0 其他机器也能打开。"
+        print(f"--host {options.host} 无法使用：{problem}。{cure}", file=sys.stderr)
+        return WRONG_USAGE
     if options.workers < 1:
         print(f"--workers {options.workers} 无法使用：至少要有 1 个进程。", file=sys.stderr)
         return WRONG_USAGE
@@ -129,6 +134,20 @@ def _run(options: argparse.Namespace) -> int:
         os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", "asgi.py", *address])  # noqa: S606 (our own)
     print(ONE_PROCESS, file=sys.stderr)
     return WRONG_USAGE
+
+
+def _host_problem(host: str) -> str:
+    """Return why this machine cannot listen at an address or name; empty if it can."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        address = socket.getaddrinfo(host, 0, family, socket.SOCK_STREAM)[0][4]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.bind(address)
+    except (socket.gaierror, UnicodeError):
+        return "没有叫这个名字的机器"
+    except OSError:
+        return "本机没有这个地址"
+    return ""
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -51,6 +51,7 @@ def core(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
 
     def run(*arguments: str, stdin: str = "", **environ: str) -> Done:
         with monkeypatch.context() as patch:
+            patch.setattr("os.execv", lambda *_: pytest.fail("this process would become a server"))
             for name, value in {**EMBEDDED, **environ}.items():
                 patch.setenv(name, value)
             patch.setattr("sys.stdin", io.StringIO(stdin))
@@ -241,6 +242,22 @@ def test_run_is_one_process_and_says_how_to_have_more(core: Core) -> None:
         assert place in done.stderr
         assert (ROOT / place).is_file()
     assert "### More than one core" in (ROOT / "docs/deployment.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("host", ["nosuch.invalid", "x" * 80, "unix:///tmp/wenyuan.sock"])
+def test_run_listens_at_no_name_that_nobody_has(core: Core, host: str) -> None:
+    done = core("run", "--host", host)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"--host {host} 无法使用：没有叫这个名字的机器。")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "2001:db8::1"])
+def test_run_listens_at_no_address_of_another_machine(core: Core, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setattr("socket.getaddrinfo", lambda host, *_: [(0, 0, 0, "", (host, 0))])
+    done = core("run", "--host", host)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"--host {host} 无法使用：本机没有这个地址。")
 
 
 def test_run_becomes_the_server_ends_with_a_hang_up_and_does_not_insist_on_a_used_port(tmp_path: Path) -> None:
