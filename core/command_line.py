@@ -6,15 +6,25 @@ import argparse
 import errno
 import json
 import os
+import re
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
-from core.answer import MARKS, NO_SOURCES_NOTE, PROBLEM_VERDICTS, describe_source, list_verdicts, reading_status, tally
+from core.answer import (
+    MARKS,
+    NO_SOURCES_NOTE,
+    PROBLEM_VERDICTS,
+    VERDICTS_WORST_FIRST,
+    describe_source,
+    list_verdicts,
+    reading_status,
+    tally,
+)
 from core.answer.events import (
     Answer,
     Checked,
@@ -198,7 +208,13 @@ def _parser() -> argparse.ArgumentParser:
     case_search.set_defaults(command=_case_search)
     verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
     verify.add_argument("files", metavar="FILE", nargs="+", help="要核验的文稿")
-    verify.add_argument("--fail-on", metavar="MARKS", default="", help="有这些标记时退出码为 3，如 ≠✗⌛")
+    verify.add_argument(
+        "--fail-on",
+        metavar="MARKS",
+        type=_statute_marks,
+        default=frozenset(),
+        help="有这些标记时退出码为 3，如 ≠✗⌛；也可以写意思，用逗号隔开",
+    )
     verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
     verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
@@ -208,7 +224,11 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--sources", metavar="DIR|URL", nargs="+", help="来源：一个目录，或依次排列的网址")
     check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核对 statement 与 source；- 表示从标准输入读取")
     check.add_argument(
-        "--fail-on", metavar="MARKS", default="", help="有这些结论时退出码为 3：✗ 不符、○ 未见、· 未核、✓ 有据"
+        "--fail-on",
+        metavar="MARKS",
+        type=_verdict_marks,
+        default=frozenset(),
+        help="有这些结论时退出码为 3：✗ 不符、○ 未见、· 未核、✓ 有据；标记可以连写，词用逗号隔开",
     )
     check.set_defaults(command=_check, usage=check.error)
 
@@ -508,7 +528,31 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     return _run_all(options.files, output, one)
 
 
-def _status_of(marks: Iterable[str], fail_on: str) -> int:
+def _verdict_marks(text: str) -> frozenset[str]:
+    return _parse_marks(text, {MARKS[verdict]: (verdict.label, verdict.value) for verdict in VERDICTS_WORST_FIRST})
+
+
+def _statute_marks(text: str) -> frozenset[str]:
+    from core.legal import WORST_FIRST
+
+    return _parse_marks(text, {mark.value: (mark.meaning,) for mark in WORST_FIRST})
+
+
+def _parse_marks(text: str, words_by_mark: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Return the marks that are named in the value of --fail-on: one after the other, or in words with commas between."""
+    found = set[str]()
+    for part in re.split(r"[,，、\s]+", text):
+        named = {mark for mark, words in words_by_mark.items() if part in words}
+        if not named and words_by_mark.keys() >= set(part):
+            named = set(part)
+        if not named:
+            known = "、".join(" ".join((mark, *words)) for mark, words in words_by_mark.items())
+            raise argparse.ArgumentTypeError(f"没有「{part}」这个结论，可以写：{known}")
+        found |= named
+    return frozenset(found)
+
+
+def _status_of(marks: Iterable[str], fail_on: Collection[str]) -> int:
     """Return the status for what was found: one of the marks for which the caller wants to fail, or none."""
     return FOUND_WRONGS if any(mark in fail_on for mark in marks) else OK
 
@@ -552,7 +596,7 @@ def _print_note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _check_pairs(file: str, output: Output, fail_on: str) -> int:
+def _check_pairs(file: str, output: Output, fail_on: Collection[str]) -> int:
     from core.checks import check_pair, read_text
 
     def one(line: str) -> int:

@@ -630,6 +630,33 @@ def test_wrongs_that_were_named_end_with_status_3(core: Core, tmp_path: Path) ->
     assert core("check", "--pairs", "-", "--fail-on", "✗○", stdin=pair).returncode == 3
 
 
+@pytest.mark.parametrize("named", ["✗", "○✗", "不符", "contradicted", "未见,不符", "absent、contradicted", "✓ 不符"])
+def test_a_verdict_is_named_by_its_mark_its_word_or_its_json(core: Core, named: str) -> None:
+    pair = '{"statement": "期限是三十日。", "source": "期限是六十日。"}\n'
+    assert core("check", "--pairs", "-", "--fail-on", named, stdin=pair).returncode == 3
+    supported = '{"statement": "期限是三十日。", "source": "期限是三十日。"}\n'
+    assert core("check", "--pairs", "-", "--fail-on", named, stdin=supported).returncode == (3 if "✓" in named else 0)
+
+
+def test_a_statute_s_mark_is_named_by_its_word_too(core: Core, tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    draft = tmp_path / "a.txt"
+    draft.write_text("见《灯塔法》第九十九条。", encoding="utf-8")
+    for named, status in (("没有这一条", 3), ("与条文不一致，没有这一条", 3), ("与条文不一致", 0)):
+        assert (
+            core("law", "verify", str(draft), "--fail-on", named, DATA_DIR=str(tmp_path / "data")).returncode == status
+        )
+
+
+@pytest.mark.parametrize("command", [("check", "--pairs", "-"), ("law", "verify", "a.txt")])
+@pytest.mark.parametrize("named", ["nonsense", "✗x", "✗,nonsense", "", ",", "◇"])
+def test_what_can_never_be_found_is_refused_with_the_list(core: Core, command: tuple[str, ...], named: str) -> None:
+    done = core(*command, "--fail-on", named)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert ("✗ 不符 contradicted" if command[0] == "check" else "✗ 没有这一条") in done.stderr
+    assert core("check", "--pairs", "-", "--fail-on", "≠").returncode == 2, "a mark of the other command"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
