@@ -167,6 +167,19 @@ def test_a_made_up_host_is_not_repeated(server: AppServer) -> None:
     assert f"{server.url}/?q=" in get(server, "/opensearch.xml").text
 
 
+@pytest.mark.parametrize("public", ["", "ask.example"], ids=["not set", "no address"])
+def test_without_a_public_address_no_wrong_one_is_given(public: str) -> None:
+    """`PUBLIC_URL` has a default, which is the address of nothing when another port is served or a name is asked for."""
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", PUBLIC_URL=public) as server:
+        for host in ("ask.example", "ask.example:8501", "192.0.2.7", "localhost.ask.example"):
+            answer = get(server, "/opensearch.xml", Host=host)
+            assert answer.status_code == 404, host
+            assert "localhost" not in answer.text
+            assert answer.headers["Cache-Control"] == "no-store", "a cache in front serves other names too"
+        assert f"{server.url}/?q=" in get(server, "/opensearch.xml").text
+        assert "http://localhost:81/?q=" in get(server, "/opensearch.xml", Host="localhost:81").text
+
+
 def test_only_a_process_whose_database_answers_is_ready(server: AppServer) -> None:
     until(lambda: get(server, "/readyz").status_code == 200)
     with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", DATABASE_URL="postgresql://127.0.0.1:1/none") as away:
