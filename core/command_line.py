@@ -91,6 +91,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if "workers" in options:  # the pages run in processes of their own
         return _run(options)
+    if sys.stdin is None and any(getattr(options, name, "") == "-" for name in ("query", "question", "file", "pairs")):
+        print(NO_INPUT, file=sys.stderr)
+        return WRONG_USAGE
     output = Output(as_json=options.json)
     from core.app import build_app  # imports all services, which --help and misspelled commands do not need
 
@@ -116,6 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
+NO_INPUT = "标准输入是关闭的，没有内容可读。请把内容用管道传进来，或直接写在命令里。"
 NO_PAGES = "这里只装了命令行，没有页面。请在问源的源代码目录里运行。"
 ONE_PROCESS = (
     "这个命令只启动 1 个进程。要用几个进程，请用 systemd 的模板 deploy/wenyuan@.service 各启动一个，"

@@ -700,6 +700,25 @@ def test_the_agents_announcement_is_not_printed(core: Core) -> None:
     assert "action: web_search" in done.stderr, "AGENT_VERBOSE logs here too"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search", "-"],
+        ["ask", "-"],
+        ["law", "search", "-"],
+        ["check", "-", "--sources", "x"],
+        ["check", "--pairs", "-"],
+    ],
+)
+def test_a_closed_standard_input_is_a_sentence(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As `search - <&-` leaves it."""
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(arguments) == 2
+    assert capfd.readouterr() == ("", "标准输入是关闭的，没有内容可读。请把内容用管道传进来，或直接写在命令里。\n")
+
+
 def test_gbk_on_standard_input_and_a_full_disk_behind_standard_output() -> None:
     environ = {**os.environ, **EMBEDDED}
     command = [sys.executable, "-m", "core", "search", "-", "--json"]
