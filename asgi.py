@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import secrets
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -33,6 +35,7 @@ from core.ui.compressed import CompressedFiles
 from core.ui.identity import is_visitor_mark
 from core.ui.index_html import ROUTES, IndexHtml
 from core.ui.origins import OwnOriginsOnly
+from core.ui.server_logs import route_server_logs
 from core.ui.uploads import OnlyExpectedUploads
 
 if TYPE_CHECKING:
@@ -69,6 +72,8 @@ HEADERS = {
 
 
 UNKNOWN_ADDRESS = "unknown"
+UNSUPPORTED_DATA = 1003
+"""Code of a websocket that is closed because of what came."""
 VISITOR_DAYS = 400
 """Lifetime of the visitor cookie. Browsers keep no cookie longer."""
 
@@ -123,6 +128,24 @@ class OpenPages:
             await self.app(scope, receive, send)
         finally:
             OpenPages.count -= is_page
+
+
+class BinaryFramesOnly:
+    """Middleware that closes a websocket on which text comes. Pages send none, and Streamlit fails with a traceback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def receive_binary() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and message.get("bytes") is None:
+                log.warning("a websocket was closed: a text frame came, which no page sends")
+                await send({"type": "websocket.close", "code": UNSUPPORTED_DATA})
+                return {"type": "websocket.disconnect", "code": UNSUPPORTED_DATA}
+            return message
+
+        await self.app(scope, receive_binary if scope["type"] == "websocket" else receive, send)
 
 
 class TrustedClientAddress:
@@ -205,6 +228,12 @@ def _print_setup_link(app: App) -> None:
             print(f"首次设置：{link}（{SETUP_VALIDITY}）", flush=True)
 
 
+def _accept_chinese_on_stdout() -> None:
+    """Let standard output escape what its encoding lacks, as standard error does, instead of failing."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def _configured_origins() -> list[str]:
     public_url = load_settings(sections=()).values.public.url
     return [public_url, *st.get_option("server.corsAllowedOrigins")]
@@ -214,6 +243,8 @@ def _configured_origins() -> list[str]:
 async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     settings = load_settings(sections=()).values
     configure_logging(level=settings.log.level, format=settings.log.format, secrets=settings.secrets())
+    route_server_logs()
+    _accept_chinese_on_stdout()
     tuning.raise_file_handle_limit()
     tuning.switch_tuning(on=settings.process.tuning == "on")
     tuning.tune_server(st.get_option("server.port"))
@@ -268,6 +299,7 @@ app = st.App(
         Middleware(SecurityHeaders),
         Middleware(OwnOriginsOnly, origins=_configured_origins()),
         Middleware(OpenPages),
+        Middleware(BinaryFramesOnly),
         Middleware(StatisticsClosed),
         Middleware(TrustedClientAddress),
         Middleware(OnlyExpectedUploads),

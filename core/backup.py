@@ -17,19 +17,20 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import yaml
 
 from core import __version__
 from core.base.errors import AppError
 from core.base.settings import (
+    LoadedSettings,
     SavedSettingsStore,
     SettingsNotSaved,
     UnreadableSettings,
@@ -43,12 +44,15 @@ from core.store import (
     Database,
     SavedSettingsTable,
     StoreError,
+    StoreRepaired,
+    StoreTooNew,
     count_rows,
     open_snapshot,
     replace_rows,
     stage_rows,
 )
 
+T = TypeVar("T")
 FORMAT = 1
 MANIFEST, PAGE_SETTINGS = "manifest.json", "settings/page.json"
 _INSTALLED = {"installation/settings.yaml": "settings.yaml", "installation/secrets.toml": ".streamlit/secrets.toml"}
@@ -80,6 +84,40 @@ class BackupError(AppError):
 class RestoreError(AppError):
     kind = "restore"
     default_message = "没有恢复。"
+
+
+_PLACES = frozenset({"DATABASE_URL", "DATA_DIR", "settings.yaml", "settings.yaml database", "settings.yaml data"})
+"""Settings, and parts of settings.yaml, that say where the data is."""
+
+
+def require_known_places(loaded: LoadedSettings, refusal: type[BackupError | RestoreError]) -> None:
+    """Raise the refusal if a setting that says where the data is cannot be used: the default would be another, empty
+    place."""
+    for problem in loaded.problems:
+        if problem.key in _PLACES:
+            raise refusal(
+                f"{_outcome(refusal)}：{problem.key} 无法使用（{problem.reason}），不知道数据在哪里。",
+                cure="请先改正它。",
+            )
+
+
+def _outcome(refusal: type[AppError]) -> str:
+    return refusal.default_message.rstrip("。")
+
+
+@contextmanager
+def _database_errors_as(refusal: type[BackupError | RestoreError]) -> Iterator[None]:
+    """Turn an error of the database into the refusal: what the page says of it is for people who ask questions."""
+    try:
+        yield
+    except StoreRepaired as error:
+        cure = "请保留以前的备份；可以用 restore 恢复其中一份，或用 sqlite3 的 .recover 找回损坏的文件里的对话。"
+        raise refusal(f"{_outcome(refusal)}：{error.message}", cure=cure) from None
+    except StoreTooNew as error:
+        raise refusal(f"{_outcome(refusal)}：{error.message}", cure=error.cure) from None
+    except StoreError as error:
+        cure = "请检查 DATABASE_URL 和它的服务器，或 DATA_DIR 的空间和权限（python -m core doctor），然后再试一次。"
+        raise refusal(f"{_outcome(refusal)}：{error.message}", cure=cure) from None
 
 
 @dataclass(frozen=True)
@@ -126,6 +164,7 @@ class Contents:
 # ── Backup ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@_database_errors_as(BackupError)
 def write_backup(here: Installation, file: Path) -> Contents:
     """Write everything into a new file that only its owner can read. The app may be running."""
     if file.exists():
@@ -147,7 +186,7 @@ def write_backup(here: Installation, file: Path) -> Contents:
 
 def _write_archive(here: Installation, stream: IO[bytes]) -> Contents:
     saved = here.saved_settings.read()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         rows = _write_rows(here.database, archive)
         if saved.values:
             archive.writestr(PAGE_SETTINGS, encode_values(saved.values))
@@ -161,8 +200,10 @@ def _write_archive(here: Installation, stream: IO[bytes]) -> Contents:
             "rows": rows,
         }
         archive.writestr(MANIFEST, json.dumps(document, indent=1))
-    problem = f"页面上保存的设置没有备份：{saved.problem}。" if saved.problem else ""
-    return Contents(rows, len(saved.values), files, legal, problem)
+    damage = here.database.damage_note
+    problems = [f"页面上保存的设置没有备份：{saved.problem}。"] if saved.problem else []
+    problems += [f"请不要用这份备份替换以前的备份，里面没有损坏的文件里的对话：{damage}"] if damage else []
+    return Contents(rows, len(saved.values), files, legal, "\n".join(problems))
 
 
 def _write_rows(database: Database, archive: zipfile.ZipFile) -> dict[str, int]:
@@ -200,6 +241,7 @@ def _write_legal(folder: Path, archive: zipfile.ZipFile) -> int:
 # ── Restore ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@_database_errors_as(RestoreError)
 def restore_backup(here: Installation, file: Path, *, force: bool = False) -> Contents:
     """Put everything back. Nothing is changed unless the whole archive is sound, and all that would be replaced may be."""
     with _open_archive(file) as archive, ExitStack() as stack:
@@ -219,9 +261,17 @@ def restore_backup(here: Installation, file: Path, *, force: bool = False) -> Co
         contents = Contents(
             count_rows(staged), len(backup.saved_values), tuple(backup.installed.values()), len(backup.legal_names)
         )
-        replace_rows(here.database, staged)
+        _past_damage(lambda: replace_rows(here.database, staged))
         _replace_files(backup, here, folder)
     return contents
+
+
+def _past_damage(action: Callable[[], T]) -> T:
+    """Return what the action returns. If it finds the database damaged, that is set aside, and a new one is used."""
+    try:
+        return action()
+    except StoreRepaired:
+        return action()
 
 
 @contextmanager
@@ -369,7 +419,8 @@ def _is_ours(entry: zipfile.ZipInfo) -> bool:
 
 def _replaced_by(backup: _Archive, here: Installation) -> list[str]:
     """Return what a restore would replace, in words."""
-    rows = [f"{_LABELS[name]} {count}" for name, count in count_rows(here.database).items() if count]
+    counts = _past_damage(lambda: count_rows(here.database))
+    rows = [f"{_LABELS[name]} {count}" for name, count in counts.items() if count]
     legal = ["法规库"] if backup.legal_names and (here.legal / "current.json").exists() else []
     saved = (
         [f"页面上保存的设置 {len(here.saved_settings.read().values)} 项"] if here.saved_settings.read().values else []

@@ -6,14 +6,25 @@ import argparse
 import errno
 import json
 import os
+import re
+import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
-from core.answer import MARKS, NO_SOURCES_NOTE, PROBLEM_VERDICTS, describe_source, list_verdicts, reading_status, tally
+from core.answer import (
+    MARKS,
+    NO_SOURCES_NOTE,
+    PROBLEM_VERDICTS,
+    VERDICTS_WORST_FIRST,
+    describe_source,
+    list_verdicts,
+    reading_status,
+    tally,
+)
 from core.answer.events import (
     Answer,
     Checked,
@@ -80,6 +91,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if "workers" in options:  # the pages run in processes of their own
         return _run(options)
+    if sys.stdin is None and any(getattr(options, name, "") == "-" for name in ("query", "question", "file", "pairs")):
+        print(NO_INPUT, file=sys.stderr)
+        return WRONG_USAGE
     output = Output(as_json=options.json)
     from core.app import build_app  # imports all services, which --help and misspelled commands do not need
 
@@ -105,6 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
+NO_INPUT = "标准输入是关闭的，没有内容可读。请把内容用管道传进来，或直接写在命令里。"
 NO_PAGES = "这里只装了命令行，没有页面。请在问源的源代码目录里运行。"
 ONE_PROCESS = (
     "这个命令只启动 1 个进程。要用几个进程，请用 systemd 的模板 deploy/wenyuan@.service 各启动一个，"
@@ -120,6 +135,10 @@ def _run(options: argparse.Namespace) -> int:
     if not 0 < options.port < 65_536:
         print(f"端口 {options.port} 无法使用。请用 1 到 65535 之间的数。", file=sys.stderr)
         return WRONG_USAGE
+    if problem := _host_problem(options.host):
+        cure = "请写本机的一个地址：127.0.0.1 只有本机能打开，0.0.0.0 其他机器也能打开。"
+        print(f"--host {options.host} 无法使用：{problem}。{cure}", file=sys.stderr)
+        return WRONG_USAGE
     if options.workers < 1:
         print(f"--workers {options.workers} 无法使用：至少要有 1 个进程。", file=sys.stderr)
         return WRONG_USAGE
@@ -129,6 +148,20 @@ def _run(options: argparse.Namespace) -> int:
         os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", "asgi.py", *address])  # noqa: S606 (our own)
     print(ONE_PROCESS, file=sys.stderr)
     return WRONG_USAGE
+
+
+def _host_problem(host: str) -> str:
+    """Return why this machine cannot listen at an address or name; empty if it can."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        address = socket.getaddrinfo(host, 0, family, socket.SOCK_STREAM)[0][4]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.bind(address)
+    except (socket.gaierror, UnicodeError):
+        return "没有叫这个名字的机器"
+    except OSError:
+        return "本机没有这个地址"
+    return ""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -179,7 +212,13 @@ def _parser() -> argparse.ArgumentParser:
     case_search.set_defaults(command=_case_search)
     verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
     verify.add_argument("files", metavar="FILE", nargs="+", help="要核验的文稿")
-    verify.add_argument("--fail-on", metavar="MARKS", default="", help="有这些标记时退出码为 3，如 ≠✗⌛")
+    verify.add_argument(
+        "--fail-on",
+        metavar="MARKS",
+        type=_statute_marks,
+        default=frozenset(),
+        help="有这些标记时退出码为 3，如 ≠✗⌛；也可以写意思，用逗号隔开",
+    )
     verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
     verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
@@ -189,7 +228,11 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--sources", metavar="DIR|URL", nargs="+", help="来源：一个目录，或依次排列的网址")
     check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核对 statement 与 source；- 表示从标准输入读取")
     check.add_argument(
-        "--fail-on", metavar="MARKS", default="", help="有这些结论时退出码为 3：✗ 不符、○ 未见、· 未核、✓ 有据"
+        "--fail-on",
+        metavar="MARKS",
+        type=_verdict_marks,
+        default=frozenset(),
+        help="有这些结论时退出码为 3：✗ 不符、○ 未见、· 未核、✓ 有据；标记可以连写，词用逗号隔开",
     )
     check.set_defaults(command=_check, usage=check.error)
 
@@ -489,7 +532,31 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     return _run_all(options.files, output, one)
 
 
-def _status_of(marks: Iterable[str], fail_on: str) -> int:
+def _verdict_marks(text: str) -> frozenset[str]:
+    return _parse_marks(text, {MARKS[verdict]: (verdict.label, verdict.value) for verdict in VERDICTS_WORST_FIRST})
+
+
+def _statute_marks(text: str) -> frozenset[str]:
+    from core.legal import WORST_FIRST
+
+    return _parse_marks(text, {mark.value: (mark.meaning,) for mark in WORST_FIRST})
+
+
+def _parse_marks(text: str, words_by_mark: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Return the marks that are named in the value of --fail-on: one after the other, or in words with commas between."""
+    found = set[str]()
+    for part in re.split(r"[,，、\s]+", text):
+        named = {mark for mark, words in words_by_mark.items() if part in words}
+        if not named and words_by_mark.keys() >= set(part):
+            named = set(part)
+        if not named:
+            known = "、".join(" ".join((mark, *words)) for mark, words in words_by_mark.items())
+            raise argparse.ArgumentTypeError(f"没有「{part}」这个结论，可以写：{known}")
+        found |= named
+    return frozenset(found)
+
+
+def _status_of(marks: Iterable[str], fail_on: Collection[str]) -> int:
     """Return the status for what was found: one of the marks for which the caller wants to fail, or none."""
     return FOUND_WRONGS if any(mark in fail_on for mark in marks) else OK
 
@@ -533,7 +600,7 @@ def _print_note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _check_pairs(file: str, output: Output, fail_on: str) -> int:
+def _check_pairs(file: str, output: Output, fail_on: Collection[str]) -> int:
     from core.checks import check_pair, read_text
 
     def one(line: str) -> int:
@@ -568,8 +635,9 @@ def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _backup(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.backup import write_backup
+    from core.backup import BackupError, require_known_places, write_backup
 
+    require_known_places(app.loaded_settings, BackupError)
     contents = write_backup(_installation(app), options.file)
     output.print_document(contents.to_json(), lambda: f"已写入 {options.file}：{contents}。")
     _print_note("备份里有密钥和全部对话，没有加密，请只放在自己能读的地方。环境变量（如 .env）不在其中，请另外保存。")
@@ -579,12 +647,15 @@ def _backup(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _restore(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.backup import restore_backup
+    from core.backup import RestoreError, require_known_places, restore_backup
 
+    require_known_places(app.loaded_settings, RestoreError)
     _print_note("正在检查备份……")
     contents = restore_backup(_installation(app), options.file, force=options.force)
     output.print_document(contents.to_json(), lambda: f"已恢复：{contents}。")
     _print_note("环境变量不在备份里，请确认它们与原来一样，再启动页面。")
+    if app.database.damage_note:
+        _print_note(app.database.damage_note)
     return OK
 
 

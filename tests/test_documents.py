@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 from pathlib import Path
 
+from core.command_line import _parser
 from scripts import describe_modules
 from support.base import ROOT
 
@@ -44,3 +46,20 @@ def test_modules_that_documents_name_exist() -> None:
         if not (ROOT / path).exists()
     }
     assert missing == set()
+
+
+def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands below a command, by name."""
+    found = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(next((action.choices for action in found), {}))
+
+
+def test_the_manual_names_and_counts_every_command() -> None:
+    manual = (ROOT / "docs" / "manual" / "70-cli-overview.md").read_text("utf-8")
+    groups = commands(_parser())
+    sentence = re.search(r"有 (.+?) ([一二三四五六七八九十]+)组命令", manual)
+    assert sentence
+    assert sorted(re.split("、| 和 ", sentence[1])) == sorted(groups)
+    assert sentence[2] == "〇一二三四五六七八九十"[len(groups)]
+    every = {f"{name} {below}".strip() for name, group in groups.items() for below in commands(group) or [""]}
+    assert set(re.findall(r"^\| `python -m core ([a-z-]+(?: [a-z]+)?)", manual, re.MULTILINE)) == every

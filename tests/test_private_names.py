@@ -80,6 +80,19 @@ def test_streamlit_keeps_uploads_and_pages_where_they_are_looked_for() -> None:
     assert hasattr(PagesManager, "uses_pages_directory")
 
 
+def test_streamlit_gives_its_loggers_their_handlers_in_one_function() -> None:
+    """`core/ui/server_logs.py` replaces it, and shortens what is logged of a malformed frame."""
+    from streamlit import logger
+    from streamlit.web.server.starlette import starlette_websocket
+
+    from core.ui.server_logs import _WEBSOCKETS
+
+    assert parameters(logger.setup_formatter) == ["logger"]
+    assert "setup_formatter(" in inspect.getsource(logger.get_logger)
+    assert "setup_formatter(" in inspect.getsource(logger.update_formatter)
+    assert starlette_websocket.__name__ == _WEBSOCKETS
+
+
 def test_streamlit_s_index_html_has_what_is_replaced_in_it() -> None:
     """The page's HTML is made from it by replacing these, each of which must be there exactly once."""
     from streamlit import file_util

@@ -99,7 +99,7 @@ class RepetitionFilter(logging.Filter):
         self._clock = clock
         self._begun = clock()
         self._counts: Counter[tuple[str, int, str]] = Counter()
-        self._said: OrderedDict[tuple[str, str], tuple[float, int]] = OrderedDict()
+        self._said: OrderedDict[tuple[str, ...], tuple[float, int]] = OrderedDict()
         """When a warning was said last, and how often it was left out since."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -117,19 +117,29 @@ class RepetitionFilter(logging.Filter):
     def _was_just_said(self, record: logging.LogRecord) -> bool:
         """Return whether the same warning was said in the last minutes. One that is said again tells how often it was not."""
         try:
-            words = (record.name, record.getMessage()[:500])
+            message = record.getMessage()[:500]
         except Exception:  # a wrong number of arguments, which the other filter reports
             return False
-        said_at, left_out = self._said.pop(words, (-self._silence, 0))
+        fault = (record.name, message, *_exception_origin(record))
+        said_at, left_out = self._said.pop(fault, (-self._silence, 0))
         if self._clock() - said_at < self._silence:
-            self._said[words] = said_at, left_out + 1
+            self._said[fault] = said_at, left_out + 1
             return True
-        self._said[words] = self._clock(), 0
+        self._said[fault] = self._clock(), 0
         if len(self._said) > self.MAX_TEXTS:
             self._said.popitem(last=False)
         if left_out:
-            record.msg, record.args = f"{words[1]} (said {left_out} more times since it was last written here)", None
+            record.msg, record.args = f"{message} (said {left_out} more times since it was last written here)", None
         return False
+
+
+def _exception_origin(record: logging.LogRecord) -> tuple[str, ...]:
+    """Return the type of a record's exception and the place where it was raised; nothing for a record without one."""
+    kind, _, traceback = record.exc_info or (None, None, None)
+    while traceback and traceback.tb_next:
+        traceback = traceback.tb_next
+    place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}" if traceback else ""
+    return (kind.__qualname__, place) if kind else ()
 
 
 def hide_in_logs(secrets: Iterable[str]) -> None:
@@ -199,20 +209,22 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             **({"exception": record.exc_text} if record.exc_text else {}),
         }
-        return json.dumps(entry, ensure_ascii=False)
+        return json.dumps(entry)  # in ASCII: what a terminal cannot show would be escaped in a way that is no JSON
 
 
 def configure_logging(*, level: str = "INFO", format: str = "text", secrets: Iterable[str] = ()) -> None:
-    """Install one handler on the root logger. A second call (a reload, a second App) replaces only our own handler."""
+    """Install one handler on the root logger. A second call (a reload, a second App) replaces only our own handler, and
+    remembers what was said and what is hidden."""
     root = logging.getLogger()
-    for handler in [handler for handler in root.handlers if getattr(handler, "wenyuan", False)]:
-        root.removeHandler(handler)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if format == "json" else TextFormatter())
-    handler.addFilter(RepetitionFilter())
-    handler.addFilter(RedactingFilter(secrets))
+    handler.filters = [RepetitionFilter(), RedactingFilter()]
     handler.wenyuan = True  # type: ignore[attr-defined]
+    for earlier in [handler for handler in root.handlers if getattr(handler, "wenyuan", False)]:
+        root.removeHandler(earlier)
+        handler.filters = earlier.filters
     root.addHandler(handler)
+    hide_in_logs(secrets)
     root.setLevel(level)
     for chatty in ("httpx", "httpx2", "httpcore", "openai", "watchdog", "asyncio"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))

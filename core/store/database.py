@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from core.base.settings import Settings
 from core.store import backends
-from core.store.errors import StoreError, StoreRejected, StoreTooNew
+from core.store.errors import StoreError, StoreRejected, StoreRepaired, StoreTooNew
 from core.store.migrations import MIGRATIONS, VERSION_TABLE, Migration
 
 log = logging.getLogger(__name__)
@@ -155,7 +155,7 @@ class Database:
             repaired = self._backend.repair(error)
         if repaired:
             self.close()
-            return StoreError(repaired, cure="可以继续提问。")
+            return StoreRepaired(repaired)
         log.warning("the conversation database cannot be used: %s", backends.first_line(error))
         if connecting:
             self._paused_until = self._clock() + self.PAUSE_SECONDS

@@ -21,6 +21,13 @@ class StoreTooNew(StoreError):
         )
 
 
+class StoreRepaired(StoreError):
+    """The database was damaged and set aside. The next try finds a new, empty one."""
+
+    kind = "store_repaired"
+    default_cure = "可以继续提问。"
+
+
 class StoreRejected(StoreError):
     """The database works but refuses this content. Another try would change nothing."""
 

@@ -144,8 +144,10 @@ def _without_cache_headers(scope: Scope) -> Scope:
 
 async def _opensearch(request: Request) -> Response:
     """Return the OpenSearch description. Its addresses must be absolute. A name that the request made up is not
-    repeated: a cache in front would give it to others."""
-    address = str(request.base_url) if _names_this_server(request) else f"{_public_url().rstrip('/')}/"
+    repeated: a cache in front would give it to others. Without PUBLIC_URL there is no description under such a name."""
+    address = str(request.base_url) if _names_this_server(request) else _public_url()
+    if not address:
+        return Response("Not Found", 404, headers={"Cache-Control": "no-store"})
     text = _OPENSEARCH.format(name=NAME, purpose=PURPOSE, address=address)
     return Response(text, media_type="application/opensearchdescription+xml")
 
@@ -158,7 +160,10 @@ def _names_this_server(request: Request) -> bool:
 
 @cache
 def _public_url() -> str:
-    return load_settings(sections=()).values.public.url
+    """Return the address at which readers open the app; empty if nobody has set one that can be used."""
+    loaded = load_settings(sections=())
+    is_set = loaded.origins["PUBLIC_URL"] != "default" and "PUBLIC_URL" not in loaded.values.unusable
+    return f"{loaded.values.public.url.rstrip('/')}/" if is_set else ""
 
 
 async def _manifest(_: Request) -> Response:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_network
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -24,15 +24,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core import VISITOR_COOKIE
+from core.base.visitors import address_group
 
 _PUT = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
 _FORM_OVERHEAD = 10_000
 """Bytes that a form with one file adds to it."""
 _FIELD = "upload_field"
+_LOOPBACK_6 = IPv6Address("::1")
 MAX_BYTES = 400_000_000
 """Bytes of uploads that this process keeps in memory, of all open pages together."""
 MAX_ADDRESS_BYTES = MAX_BYTES // 4
-"""Share of one address, so that nobody takes all of it. Addresses that proxies hide have no share of their own."""
+"""Share of one address, or of all IPv6 addresses of one customer, so that nobody takes all of it. Addresses that proxies
+hide have no share of their own."""
 
 
 class _UploadPermit:
@@ -46,7 +49,7 @@ class _UploadPermit:
         self.expected_bytes = 0
         """Bytes that the running uploads will take."""
         self.address = ""
-        """Address of the browser, as it was at the last upload."""
+        """Address of the browser, as it was at the last upload, as limits count it (`address_group`)."""
         self.mark: str | None = None
         """Cookie of the browser that the session belongs to."""
 
@@ -101,7 +104,7 @@ class OnlyExpectedUploads:
         if upload is None:
             await self.app(scope, receive, send)
             return
-        field, address = _permits.get(upload[1]), (scope.get("client") or ("",))[0]
+        field, address = _permits.get(upload[1]), address_group((scope.get("client") or ("",))[0])
         headers = Headers(scope=scope)
         length, mark = headers.get("content-length"), cookie_parser(headers.get("cookie", "")).get(VISITOR_COOKIE)
         refusal = _refusal(field, length, mark) or _refusal_of_sum(address, int(length or 0))
@@ -139,9 +142,10 @@ def _held_bytes(session_id: str, permit: _UploadPermit) -> int:
 def _is_one_visitor(address: str) -> bool:
     """Return whether an address stands for one visitor, and not for all who come through a proxy on this machine."""
     try:
-        return not ip_address(address).is_loopback
+        network = ip_network(address)
     except ValueError:
         return False
+    return not network.is_loopback and _LOOPBACK_6 not in network
 
 
 def _refusal(field: _UploadPermit | None, length: str | None, mark: str | None) -> PlainTextResponse | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import threading
 import zipfile
@@ -261,6 +262,16 @@ def test_a_file_that_exists_is_not_overwritten_and_a_failure_leaves_none(new: Ne
         write_backup(here, tmp_path / "nowhere" / "wenyuan.zip")
 
 
+@pytest.mark.parametrize("date", [0, 2**33], ids=["before 1980", "after 2107"])
+def test_dates_that_an_archive_cannot_hold_are_no_obstacle(new: NewInstallation, tmp_path: Path, date: int) -> None:
+    here, fresh = new("sqlite"), new("sqlite")
+    fill(here, tmp_path)
+    for file in (here.user_dir / "settings.yaml", *here.legal.rglob("*.sqlite3")):
+        os.utime(file, (date, date))
+    written = write_backup(here, tmp_path / "wenyuan.zip")
+    assert restore_backup(fresh, tmp_path / "wenyuan.zip") == written
+
+
 # ── Archives that are not ours ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -431,3 +442,121 @@ def test_the_commands_say_what_they_did_and_how_it_ended(
     restored = ConversationStore.from_settings(loaded().values)
     assert restored.load(id, visitor_id="browser").messages[0].text == "问"
     restored.close()
+
+
+# ── What is wrong underneath ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def database_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The database of the installation that the commands find, with one conversation."""
+    monkeypatch.setattr("core.command_line.USER_DIR", tmp_path)
+    store = ConversationStore.from_settings(loaded().values)
+    store.save(store.create(visitor_id="browser"), Message("user", "问"), visitor_id="browser")
+    store.close()
+    return loaded().values.data_dir / "database" / "wenyuan.sqlite3"
+
+
+def conversation_count() -> int:
+    database = Database.from_settings(loaded().values)
+    try:
+        return count_rows(database)["conversations"]
+    finally:
+        database.close()
+
+
+def test_while_a_damaged_database_lies_there_no_backup_ends_well(
+    database_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    database_file.write_bytes(b"not a database" * 1000)
+    assert main(["backup", str(tmp_path / "1.zip")]) == 1
+    said = capfd.readouterr().err
+    assert "没有备份：对话数据库的文件已损坏" in said
+    assert "可以继续提问" not in said
+    assert not (tmp_path / "1.zip").exists()
+    (aside,) = database_file.parent.glob("*.broken-*")
+    assert main(["backup", str(tmp_path / "2.zip"), "--json"]) == 1
+    written, said = capfd.readouterr()
+    assert aside.name in json.loads(written)["problem"]
+    assert aside.name in said
+    assert "请不要用这份备份替换以前的备份" in said
+    assert (tmp_path / "2.zip").exists(), "what was written since is saved"
+    aside.rename(tmp_path / "moved-away")
+    assert main(["backup", str(tmp_path / "3.zip")]) == 0
+
+
+@pytest.mark.parametrize("damage", ["garbage", "torn pages"])
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_restore_over_a_damaged_database_goes_into_a_new_one(
+    database_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], damage: str, force: list[str]
+) -> None:
+    assert main(["backup", str(tmp_path / "1.zip")]) == 0
+    whole = database_file.read_bytes()
+    database_file.write_bytes(
+        b"not a database" * 1000 if damage == "garbage" else whole[:4096] + b"\xa5" * (len(whole) - 4096)
+    )
+    capfd.readouterr()
+    assert main(["restore", str(tmp_path / "1.zip"), *force]) == 0
+    said = capfd.readouterr()
+    assert said.out.startswith("已恢复：对话 1、消息 1")
+    assert next(database_file.parent.glob("*.broken-*[0-9]")).name in said.err
+    assert conversation_count() == 1
+
+
+def test_damage_that_shows_when_rows_are_replaced_goes_the_same_way(new: NewInstallation, good: Path) -> None:
+    here = new("sqlite")
+    store = ConversationStore(here.database)
+    for _ in range(300):
+        store.save(store.create(visitor_id="me"), Message("user", "字" * 3000), visitor_id="me")
+    store.close()
+    file = here.data_dir / "database" / "wenyuan.sqlite3"
+    size = file.stat().st_size
+    with file.open("r+b") as stream:
+        for place in range(size // 2, size - 4096, 40960):  # pages of long texts, which no count of rows reads
+            stream.seek(place // 4096 * 4096)
+            stream.write(b"\xa5" * 4096)
+    restore_backup(here, good, force=True)
+    assert count_rows(here.database)["conversations"] == 3
+
+
+@pytest.mark.parametrize(("name", "value"), [("DATABASE_URL", "mysql://x"), ("DATA_DIR", "~nobody-of-this-name/data")])
+@pytest.mark.usefixtures("database_file")
+def test_a_place_that_cannot_be_used_is_not_replaced_by_another_one(
+    name: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", str(tmp_path / "1.zip")]) == 0
+    monkeypatch.setenv(name, value)
+    capfd.readouterr()
+    assert main(["backup", str(tmp_path / "2.zip")]) == 1
+    assert f"没有备份：{name} 无法使用" in capfd.readouterr().err
+    assert not (tmp_path / "2.zip").exists()
+    assert main(["restore", str(tmp_path / "1.zip"), "--force"]) == 1
+    assert f"没有恢复：{name} 无法使用" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("database_file")
+def test_a_settings_file_that_cannot_be_read_may_have_named_the_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("core.base.settings.load.USER_DIR", tmp_path)
+    (tmp_path / "settings.yaml").write_text("serach:\n  timeout: 9\n", "utf-8")
+    assert main(["backup", str(tmp_path / "1.zip")]) == 0, "other mistakes are said, and it is the same place"
+    (tmp_path / "settings.yaml").write_text("database: [url", "utf-8")
+    assert main(["backup", str(tmp_path / "2.zip")]) == 1
+    assert "没有备份：settings.yaml 无法使用（第 1 行不是有效的 YAML）" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+@pytest.mark.usefixtures("database_file")
+def test_a_database_that_is_away_is_no_backup_and_no_restore(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", str(tmp_path / "1.zip")]) == 0
+    capfd.readouterr()
+    monkeypatch.setenv("DATABASE_URL", "postgresql+psycopg://wenyuan:geheim@127.0.0.1:9/wenyuan")
+    assert main([command, str(tmp_path / ("2.zip" if command == "backup" else "1.zip"))]) == 1
+    said = capfd.readouterr().err
+    assert {"backup": "没有备份：", "restore": "没有恢复："}[command] + "打不开对话数据库。" in said
+    assert "DATABASE_URL" in said
+    assert "提问" not in said
+    assert not (tmp_path / "2.zip").exists()

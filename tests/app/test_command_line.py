@@ -51,6 +51,7 @@ def core(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
 
     def run(*arguments: str, stdin: str = "", **environ: str) -> Done:
         with monkeypatch.context() as patch:
+            patch.setattr("os.execv", lambda *_: pytest.fail("this process would become a server"))
             for name, value in {**EMBEDDED, **environ}.items():
                 patch.setenv(name, value)
             patch.setattr("sys.stdin", io.StringIO(stdin))
@@ -241,6 +242,22 @@ def test_run_is_one_process_and_says_how_to_have_more(core: Core) -> None:
         assert place in done.stderr
         assert (ROOT / place).is_file()
     assert "### More than one core" in (ROOT / "docs/deployment.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("host", ["nosuch.invalid", "x" * 80, "unix:///tmp/wenyuan.sock"])
+def test_run_listens_at_no_name_that_nobody_has(core: Core, host: str) -> None:
+    done = core("run", "--host", host)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"--host {host} 无法使用：没有叫这个名字的机器。")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "2001:db8::1"])
+def test_run_listens_at_no_address_of_another_machine(core: Core, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setattr("socket.getaddrinfo", lambda host, *_: [(0, 0, 0, "", (host, 0))])
+    done = core("run", "--host", host)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"--host {host} 无法使用：本机没有这个地址。")
 
 
 def test_run_becomes_the_server_ends_with_a_hang_up_and_does_not_insist_on_a_used_port(tmp_path: Path) -> None:
@@ -613,6 +630,33 @@ def test_wrongs_that_were_named_end_with_status_3(core: Core, tmp_path: Path) ->
     assert core("check", "--pairs", "-", "--fail-on", "✗○", stdin=pair).returncode == 3
 
 
+@pytest.mark.parametrize("named", ["✗", "○✗", "不符", "contradicted", "未见,不符", "absent、contradicted", "✓ 不符"])
+def test_a_verdict_is_named_by_its_mark_its_word_or_its_json(core: Core, named: str) -> None:
+    pair = '{"statement": "期限是三十日。", "source": "期限是六十日。"}\n'
+    assert core("check", "--pairs", "-", "--fail-on", named, stdin=pair).returncode == 3
+    supported = '{"statement": "期限是三十日。", "source": "期限是三十日。"}\n'
+    assert core("check", "--pairs", "-", "--fail-on", named, stdin=supported).returncode == (3 if "✓" in named else 0)
+
+
+def test_a_statute_s_mark_is_named_by_its_word_too(core: Core, tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    draft = tmp_path / "a.txt"
+    draft.write_text("见《灯塔法》第九十九条。", encoding="utf-8")
+    for named, status in (("没有这一条", 3), ("与条文不一致，没有这一条", 3), ("与条文不一致", 0)):
+        assert (
+            core("law", "verify", str(draft), "--fail-on", named, DATA_DIR=str(tmp_path / "data")).returncode == status
+        )
+
+
+@pytest.mark.parametrize("command", [("check", "--pairs", "-"), ("law", "verify", "a.txt")])
+@pytest.mark.parametrize("named", ["nonsense", "✗x", "✗,nonsense", "", ",", "◇"])
+def test_what_can_never_be_found_is_refused_with_the_list(core: Core, command: tuple[str, ...], named: str) -> None:
+    done = core(*command, "--fail-on", named)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert ("✗ 不符 contradicted" if command[0] == "check" else "✗ 没有这一条") in done.stderr
+    assert core("check", "--pairs", "-", "--fail-on", "≠").returncode == 2, "a mark of the other command"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -654,6 +698,25 @@ def test_the_agents_announcement_is_not_printed(core: Core) -> None:
         )
     assert done.stdout.startswith("点开关[1]。")
     assert "action: web_search" in done.stderr, "AGENT_VERBOSE logs here too"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search", "-"],
+        ["ask", "-"],
+        ["law", "search", "-"],
+        ["check", "-", "--sources", "x"],
+        ["check", "--pairs", "-"],
+    ],
+)
+def test_a_closed_standard_input_is_a_sentence(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As `search - <&-` leaves it."""
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(arguments) == 2
+    assert capfd.readouterr() == ("", "标准输入是关闭的，没有内容可读。请把内容用管道传进来，或直接写在命令里。\n")
 
 
 def test_gbk_on_standard_input_and_a_full_disk_behind_standard_output() -> None:

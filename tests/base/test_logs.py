@@ -145,6 +145,30 @@ def test_a_fault_that_lasts_is_said_once_and_then_every_ten_minutes() -> None:
     assert len(kept._said) <= kept.MAX_TEXTS
 
 
+def test_another_exception_under_the_same_words_is_another_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(kind: type[Exception]) -> None:
+        raise kind("text that differs from time to time")
+
+    def fail_elsewhere() -> None:
+        raise KeyError
+
+    configure_logging(level="INFO")
+    for failing in (partial(fail, KeyError), partial(fail, KeyError), partial(fail, ValueError), fail_elsewhere):
+        try:
+            failing()
+        except Exception:
+            logging.getLogger("asgi").exception("page failed")
+    logging.getLogger("asgi").error("page failed")
+    logging.getLogger("asgi").exception("page failed")  # outside of any exception
+    written = capsys.readouterr().err
+    assert written.count("ERROR asgi: page failed") == 4
+    assert [line.partition(":")[0] for line in written.splitlines() if line.startswith(("Key", "Value"))] == [
+        "KeyError",
+        "ValueError",
+        "KeyError",
+    ]
+
+
 def lines_of(work: Callable[[], None], capsys: pytest.CaptureFixture[str], **options: str) -> list[str]:
     configure_logging(level="INFO", **options)
     work()
@@ -203,6 +227,24 @@ def test_what_came_to_be_known_later_is_hidden_too(capsys: pytest.CaptureFixture
     hide_typed_key_in_logs("typed-key-0123456789")
     logging.getLogger("x").warning("first-secret second-secret typed-key-0123456789")
     assert capsys.readouterr().err.endswith("*** *** ***\n")
+
+
+def test_configured_again_it_remembers_what_was_said_and_what_is_hidden(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a server does: when it starts, and when its app is opened."""
+    for secret in ("first-secret", "second-secret"):
+        configure_logging(secrets=[secret])
+        logging.getLogger("x").warning("it is away")
+    logging.getLogger("x").warning("first-secret second-secret")
+    assert [line.partition("x: ")[2] for line in capsys.readouterr().err.splitlines()] == ["it is away", "*** ***"]
+
+
+def test_as_json_it_is_valid_on_a_terminal_without_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
+    monkeypatch.setattr("sys.stderr", terminal)
+    configure_logging(format="json")
+    logging.getLogger("x").warning("\u00e9 \U0001f600 \u95ee")
+    terminal.flush()
+    assert json.loads(terminal.buffer.getvalue())["message"] == "\u00e9 \U0001f600 \u95ee"
 
 
 def test_nobody_blanks_out_words_or_fills_the_memory_by_typing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +13,12 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from requests import Response
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from core import VISITOR_COOKIE
-from support.app_server import AppServer
+from support.app_server import AppServer, app_server
 from support.forked_server import forked_server
 from support.waiting import until
 
@@ -165,6 +167,19 @@ def test_a_made_up_host_is_not_repeated(server: AppServer) -> None:
     assert f"{server.url}/?q=" in get(server, "/opensearch.xml").text
 
 
+@pytest.mark.parametrize("public", ["", "ask.example"], ids=["not set", "no address"])
+def test_without_a_public_address_no_wrong_one_is_given(public: str) -> None:
+    """`PUBLIC_URL` has a default, which is the address of nothing when another port is served or a name is asked for."""
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", PUBLIC_URL=public) as server:
+        for host in ("ask.example", "ask.example:8501", "192.0.2.7", "localhost.ask.example"):
+            answer = get(server, "/opensearch.xml", Host=host)
+            assert answer.status_code == 404, host
+            assert "localhost" not in answer.text
+            assert answer.headers["Cache-Control"] == "no-store", "a cache in front serves other names too"
+        assert f"{server.url}/?q=" in get(server, "/opensearch.xml").text
+        assert "http://localhost:81/?q=" in get(server, "/opensearch.xml", Host="localhost:81").text
+
+
 def test_only_a_process_whose_database_answers_is_ready(server: AppServer) -> None:
     until(lambda: get(server, "/readyz").status_code == 200)
     with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", DATABASE_URL="postgresql://127.0.0.1:1/none") as away:
@@ -172,3 +187,41 @@ def test_only_a_process_whose_database_answers_is_ready(server: AppServer) -> No
         assert get(away, "/readyz").status_code == 503
         until(lambda: "对话数据库" in away.log or "database" in away.log)
         assert get(away, "/readyz").status_code == 503
+
+
+def close_code(server: AppServer, frame: str | bytes) -> int | None:
+    """The code with which the server closes a page's connection after that frame."""
+    address = f"{server.url.replace('http', 'ws', 1)}/_stcore/stream"
+    with connect(address, subprotocols=[Subprotocol("streamlit")]) as page:
+        page.send(frame)
+        try:
+            while True:
+                page.recv(timeout=30)
+        except ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else None
+
+
+def test_what_strangers_send_is_a_line_of_the_log_and_every_line_is_json() -> None:
+    """Also on a terminal without Unicode, and also what Streamlit and uvicorn say."""
+    environ = {"LOG_FORMAT": "json", "PYTHONIOENCODING": "ascii", "SEARCH_PROVIDER_PRIORITY": "bundled"}
+    with app_server(SEARCH_TIMEOUT="\u00e9\U0001f600\u95ee", **environ) as server:
+        until(lambda: get(server, "/readyz").status_code == 200)
+        for _ in range(3):
+            assert close_code(server, "hello") == 1003
+            assert close_code(server, b"\xff\xff\xff") == 1002
+            address = urlsplit(server.url)
+            with socket.create_connection((address.hostname, address.port)) as connection:
+                connection.sendall(b"no HTTP\r\n\r\n")
+                assert b" 400 " in connection.recv(100)
+        assert get(server, "/healthz").status_code == 200
+        lines = server.log.splitlines()
+    said_by_us = [line for line in lines if not line.startswith("{")]
+    assert len(said_by_us) == 2, said_by_us
+    assert all(server.url in line for line in said_by_us), "the address and the setup link"
+    records = [json.loads(line) for line in lines if line.startswith("{")]
+    assert any("\u00e9\U0001f600\u95ee" in record["message"] for record in records)
+    warnings = [record for record in records if record["level"] in {"WARNING", "ERROR"}]
+    assert [record for record in warnings if "exception" in record] == []
+    for words in ("text frame", "Error deserializing back message", "Invalid HTTP request received."):
+        assert len([record for record in warnings if words in record["message"]]) == 1, words
+    assert not any("accepted" in record["message"] for record in records), "nobody's address"

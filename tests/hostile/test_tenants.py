@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -321,6 +321,32 @@ def test_uploads_of_all_pages_together_are_bounded(
     assert (running.expected_bytes, running.running_uploads) == (0, 0)
     running.expected_bytes = 150  # that are still on their way
     assert put("/_stcore/upload_file/mine/file", "51", client="192.0.2.1") == 503
+
+
+@pytest.mark.parametrize(
+    ("addresses", "status"),
+    [
+        ([f"2001:db8:1:2::{number}" for number in range(1, 5)], 429),
+        (("203.0.113.9", "::ffff:203.0.113.9", "203.0.113.9", "::ffff:203.0.113.9"), 429),
+        ([f"2001:db8:1:{number}::1" for number in range(4)], 0),
+        (("::1",) * 4, 0),
+        (("::ffff:127.0.0.1",) * 4, 0),
+        (("unknown",) * 4, 0),
+    ],
+    ids=["one customer", "one address", "four customers", "a proxy here", "a proxy here as IPv6 writes it", "hidden"],
+)
+def test_all_addresses_of_one_customer_share(
+    monkeypatch: pytest.MonkeyPatch,
+    kept: Callable[..., uploads._UploadPermit],
+    addresses: Iterable[str],
+    status: int,
+) -> None:
+    monkeypatch.setattr(uploads, "MAX_ADDRESS_BYTES", 400)
+    for number, address in enumerate(addresses):
+        kept(f"page {number}", 0)
+        last = put(f"/_stcore/upload_file/page {number}/file", "101", client=address)
+        kept(f"page {number}", 101, address=uploads._permits[f"page {number}"].address)
+    assert last == status
 
 
 def test_nobody_uploads_into_the_session_of_another_browser(kept: Callable[..., uploads._UploadPermit]) -> None:
