@@ -52,25 +52,31 @@ class SetupLinks:
     def create(self) -> str:
         """Return a new token. Raise SettingsNotSaved if it cannot be kept."""
         token = secrets.token_urlsafe(24)
-        self._keep(self._tokens() | {_digest(token): int(self._clock()) + SETUP_SECONDS})
+        ends = int(self._clock()) + SETUP_SECONDS
+        self._store.change(lambda saved: _tokens_entry(self._tokens(saved) | {_digest(token): ends}))
         return token
 
     def redeem(self, token: str, visitor: str | None) -> bool:
         """Make the visitor an owner if the token is valid, and return whether it was. Raise SettingsNotSaved."""
-        tokens = self._tokens()
-        if visitor is None or tokens.pop(_digest(token), None) is None:
-            return False
-        self._keep(tokens, with_owner(self._store.read().values, visitor))
-        return True
 
-    def _tokens(self) -> dict[str, int]:
+        def use_up(saved: Mapping[str, str]) -> dict[str, str]:
+            tokens = self._tokens(saved)
+            if tokens.pop(_digest(token), None) is None:  # somebody else has just redeemed it
+                return {}
+            return _tokens_entry(tokens) | with_owner(saved, visitor)
+
+        if visitor is None or _digest(token) not in self._tokens(self._store.read().values):
+            return False
+        return OWNERS in self._store.change(use_up)
+
+    def _tokens(self, saved: Mapping[str, str]) -> dict[str, int]:
         """Return when each valid token ends, by its digest."""
-        pairs = (entry.partition(":") for entry in self._store.read().values.get(SETUP_TOKENS, "").split())
+        pairs = (entry.partition(":") for entry in saved.get(SETUP_TOKENS, "").split())
         return {digest: int(ends) for digest, _, ends in pairs if ends.isdecimal() and int(ends) > self._clock()}
 
-    def _keep(self, tokens: Mapping[str, int], changes: Mapping[str, str] | None = None) -> None:
-        entries = " ".join(f"{digest}:{ends}" for digest, ends in tokens.items())
-        self._store.change({SETUP_TOKENS: entries, **(changes or {})})
+
+def _tokens_entry(tokens: Mapping[str, int]) -> dict[str, str]:
+    return {SETUP_TOKENS: " ".join(f"{digest}:{ends}" for digest, ends in tokens.items())}
 
 
 def _digest(secret: str) -> str:
