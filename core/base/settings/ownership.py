@@ -19,10 +19,12 @@ SETUP_VALIDITY = f"{SETUP_SECONDS // 60} 分钟内有效，只能用一次"
 SETUP_QUERY = "setup"
 """Name of the token in the link's query."""
 MAX_OWNERS = 20
+_NOBODY = "nobody"
+"""Stands in place of the owners after a reset, so that being on the machine makes no new one."""
 
 
 def is_claimed(saved: Mapping[str, str]) -> bool:
-    """Return whether the installation has an owner, by what is saved."""
+    """Return whether the installation has an owner or had one before a reset, by what is saved."""
     return bool(saved.get(OWNERS))
 
 
@@ -34,7 +36,7 @@ def with_owner(saved: Mapping[str, str], visitor: str | None) -> dict[str, str]:
     """Return the change that makes the visitor an owner. The oldest of too many owners is forgotten."""
     if visitor is None:
         return {}
-    others = [owner for owner in saved.get(OWNERS, "").split() if owner != _digest(visitor)]
+    others = [owner for owner in saved.get(OWNERS, "").split() if owner not in (_NOBODY, _digest(visitor))]
     return {OWNERS: " ".join([*others, _digest(visitor)][-MAX_OWNERS:])}
 
 
@@ -55,6 +57,10 @@ class SetupLinks:
         ends = int(self._clock()) + SETUP_SECONDS
         self._store.change(lambda saved: _tokens_entry(self._tokens(saved) | {_digest(token): ends}))
         return token
+
+    def reset(self) -> None:
+        """Forget all owners and all links. Only a new link makes an owner then. Raise SettingsNotSaved."""
+        self._store.change({OWNERS: _NOBODY, SETUP_TOKENS: ""})
 
     def redeem(self, token: str, visitor: str | None) -> bool:
         """Make the visitor an owner if the token is valid, and return whether it was. Raise SettingsNotSaved."""
