@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
-from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line
 from core.reading.errors import Reason
 from core.reading.extraction_types import NotReadable
@@ -18,7 +18,7 @@ MAX_HEAD = 5_000_000
 
 
 def _check_day(text: str) -> str:
-    if iso_day(text) != text:
+    if date.fromisoformat(text).isoformat() != text:
         raise ValueError("not an ISO day")
     return text
 

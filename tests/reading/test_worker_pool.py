@@ -172,8 +172,9 @@ def extract_with_fakes() -> tuple[ExtractedText | str, bool]:
 
 
 def test_a_right_answer_is_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    let_workers_say(monkeypatch, tmp_path, READY, json.dumps(TEXT | {"published": "2024-05-06", "kind": "html"}))
-    assert extract_with_fakes() == (ExtractedText("html", "一句话。", published="2024-05-06"), True)
+    for day in ("2024-05-06", "0012-01-05"):
+        let_workers_say(monkeypatch, tmp_path, READY, json.dumps(TEXT | {"published": day, "kind": "html"}))
+        assert extract_with_fakes() == (ExtractedText("html", "一句话。", published=day), True)
     let_workers_say(monkeypatch, tmp_path, READY, '{"reason": "locked"}')
     assert extract_with_fakes() == ("locked", True)
 
@@ -203,7 +204,12 @@ def test_a_right_answer_is_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: P
                     {"text": 5},
                 ),
                 *({"text": "x" * 400_001}, {"title": "x" * 201}, {"title": 1}, {"title": None}, {"more": 1}),
-                *({"published": 20240506}, {"published": "today"}, {"published": "2024-05-06 " * 100}),
+                *(
+                    {"published": 20240506},
+                    {"published": "today"},
+                    {"published": "20240506"},
+                    {"published": "2024-05-06 " * 100},
+                ),
                 *({"instructions": -1}, {"instructions": True}, {"instructions": 1.5}, {"instructions": "1"}),
                 *({"instructions": 10**100}, {"instructions": float("nan")}, {"is_cut": 0}, {"is_cut": None}),
             )
