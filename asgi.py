@@ -35,6 +35,7 @@ from core.ui.compressed import CompressedFiles
 from core.ui.identity import is_visitor_mark
 from core.ui.index_html import ROUTES, IndexHtml
 from core.ui.origins import OwnOriginsOnly
+from core.ui.outsiders import Outsiders
 from core.ui.server_logs import route_server_logs
 from core.ui.uploads import OnlyExpectedUploads
 
@@ -219,7 +220,7 @@ async def open_app() -> None:
 
 def _print_setup_link(app: App) -> None:
     if app.settings.settings.edit_by == "local" and not is_claimed(app.loaded_settings.saved.values):
-        address = app.settings.public.url if app.loaded_settings.origins["PUBLIC_URL"] != "default" else _own_address()
+        address = app.loaded_settings.configured_public_url or _own_address()
         try:
             link = SetupLinks(app.saved_settings).create_link(address)
         except SettingsNotSaved as error:
@@ -235,8 +236,8 @@ def _accept_chinese_on_stdout() -> None:
 
 
 def _configured_origins() -> list[str]:
-    public_url = load_settings(sections=()).values.public.url
-    return [public_url, *st.get_option("server.corsAllowedOrigins")]
+    public_url = load_settings(sections=()).configured_public_url
+    return [*filter(None, [public_url]), *st.get_option("server.corsAllowedOrigins")]
 
 
 @asynccontextmanager
@@ -297,6 +298,7 @@ app = st.App(
     lifespan=lifespan,
     middleware=[
         Middleware(SecurityHeaders),
+        Middleware(Outsiders),
         Middleware(OwnOriginsOnly, origins=_configured_origins()),
         Middleware(OpenPages),
         Middleware(BinaryFramesOnly),

@@ -245,6 +245,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor.set_defaults(command=_doctor)
 
     setup_link = commands.add_parser("setup-link", help="打印一个链接：打开它的浏览器从此可以修改设置")
+    setup_link.add_argument("--reset", action="store_true", help="先忘记所有管理者和以前的链接，此后只有新链接有效")
     setup_link.set_defaults(command=_setup_link)
 
     backup = commands.add_parser("backup", help="备份：对话、设置和密钥、法规库，写成一个文件")
@@ -289,7 +290,10 @@ def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], in
 
 
 def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
-    url = SetupLinks(app.saved_settings).create_link(app.settings.public.url)
+    links = SetupLinks(app.saved_settings)
+    if options.reset:
+        links.reset()
+    url = links.create_link(app.settings.public.url)
     output.print_document({"url": url}, lambda: f"{url}（{SETUP_VALIDITY}）")
     return OK
 

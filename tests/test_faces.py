@@ -21,13 +21,13 @@ FACES = {
         Cancelled Deadline MAX_BYTES Request Response errors fetch is_public normalize_url trust_fake_addresses
     """,
     "core.base.settings": """
-        Address Addresses ApiKey Count EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LimitsSettings LlmSettings
-        LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
+        Address Addresses ApiKey Changes Count EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LimitsSettings
+        LlmSettings LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
         PanelControl RetentionSettings SETUP_QUERY SETUP_VALIDITY SavedSettingsFile SavedSettingsStore
         SavedValues SearchSettings Seconds Section SettingEntry Settings SettingsNotSaved SettingsTooNew
         SetupLinks UnreadableSettings ValueFormat Word are_proxies_configured child_environment choose_model
         cookie_secret decode_values encode_values format_value is_claimed is_owner list_settings load_settings
-        log_problems merge_changes variable_name with_owner
+        log_problems merge_changes resolve_changes variable_name with_owner
     """,
     "core.search": """
         BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder

@@ -13,13 +13,16 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from core.base.http import Cancelled, Deadline
 from core.base.settings import child_environment
 from core.base.tuning import use_all_cores
 from core.reading.confinement import Confinement
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
+from core.reading.worker_answers import DOCUMENT, READY, TEXT, FailureAnswer, parse_answer
 from core.reading.worker_protocol import receive_frame, send_frame
 
 log = logging.getLogger(__name__)
@@ -27,7 +30,7 @@ log = logging.getLogger(__name__)
 PAGE_SECONDS = 1.0
 FILE_SECONDS = 5.0
 """Processor time for a file: a reader waits for one file of their own, and knows its content."""
-Answer = tuple[dict[str, Any], bytes]
+Answer = TypeVar("Answer")
 MAX_TASKS = 200
 """Number of tasks after which a worker is replaced, so that memory leaked by its libraries is freed."""
 WORKER_COMMAND = (sys.executable, "-m", "core.reading.worker")
@@ -57,21 +60,25 @@ class WorkerPool:
         self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
     ) -> ExtractedText:
         """Return the extracted text, within the deadline whatever the bytes are. Raise NotReadable."""
-        return ExtractedText(**self._ask({"content_type": content_type, "seconds": seconds}, body, deadline)[0])
+        task = {"content_type": content_type, "seconds": seconds}
+        return ExtractedText(**dict(self._ask(task, body, deadline, TEXT)[0]))
 
     def add_comments(self, body: bytes, comments: Sequence[DocumentComment], author: str, deadline: Deadline) -> bytes:
         """Return a Word document with comments. Raise NotReadable."""
-        return self._ask({"remarks": comments, "author": author, "seconds": FILE_SECONDS}, body, deadline)[1]
+        task = {"remarks": comments, "author": author, "seconds": FILE_SECONDS}
+        return self._ask(task, body, deadline, DOCUMENT)[1]
 
     def confinement(self, deadline: Deadline) -> Confinement:
         """Return what confines a worker. Raise NotReadable."""
         with self._borrow_worker(deadline) as worker:
             return worker.await_ready(deadline)
 
-    def _ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
+    def _ask(
+        self, task: Mapping[str, Any], body: bytes, deadline: Deadline, expected: TypeAdapter[Answer | FailureAnswer]
+    ) -> tuple[Answer, bytes]:
         with self._borrow_worker(deadline) as worker:
             self._refuse_unconfined(worker.await_ready(deadline))
-            return worker.ask(task, body, deadline)
+            return worker.ask(task, body, deadline, expected)
 
     @contextmanager
     def _borrow_worker(self, deadline: Deadline) -> Iterator[_Worker]:
@@ -136,28 +143,30 @@ class _Worker:
         self.is_usable = True
         self.tasks = 0
 
-    def ask(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Answer:
-        """Send one task and return the answer. Raise NotReadable or Cancelled."""
+    def ask(
+        self, task: Mapping[str, Any], body: bytes, deadline: Deadline, expected: TypeAdapter[Answer | FailureAnswer]
+    ) -> tuple[Answer, bytes]:
+        """Send one task and return the answer with its bytes. Raise NotReadable or Cancelled."""
         self.tasks += 1
         self.is_usable = False
         try:
             deadline.attach_socket(self._socket.fileno())
             self._socket.settimeout(deadline.next_timeout())
             send_frame(self._socket, json.dumps(task).encode(), body)
-            answer = receive_frame(self._socket, next_timeout=deadline.next_timeout)
+            frame = receive_frame(self._socket, next_timeout=deadline.next_timeout)
         except TimeoutError:
             raise _timeout_error(deadline) from None
         except OSError:
-            answer = None
+            frame = None
         finally:
             deadline.detach_socket()
-        if answer is None:
+        if frame is None:
             raise self._death_error(deadline)
+        answer = parse_answer(expected, frame[0])
         self.is_usable = True
-        head = json.loads(answer[0])
-        if "reason" in head:
-            raise NotReadable(head["reason"])
-        return head, answer[1]
+        if isinstance(answer, FailureAnswer):
+            raise NotReadable(answer.reason)
+        return answer, frame[1]
 
     def await_ready(self, deadline: Deadline) -> Confinement:
         """Wait until the worker has started, and return what confines it. Raise NotReadable.
@@ -168,10 +177,12 @@ class _Worker:
                 frame = receive_frame(self._socket, next_timeout=deadline.next_timeout)
             except TimeoutError:
                 raise _timeout_error(deadline) from None
-            if frame is None:
-                self.is_usable = False
-                raise NotReadable("broken")
-            self._confinement = Confinement(**json.loads(frame[0]))
+            except OSError:
+                frame = None
+            self.is_usable = False
+            ready = parse_answer(READY, frame[0] if frame else b"")
+            self.is_usable = True
+            self._confinement = Confinement(ready.missing, ready.landlock)
         return self._confinement
 
     def _death_error(self, deadline: Deadline) -> Exception:

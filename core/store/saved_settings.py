@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, select, text, update
 
 from core.base.settings import (
+    Changes,
     SavedValues,
     SettingsNotSaved,
     SettingsTooNew,
@@ -22,6 +23,7 @@ from core.base.settings import (
     decode_values,
     encode_values,
     merge_changes,
+    resolve_changes,
 )
 from core.store.database import Database
 from core.store.errors import StoreError
@@ -74,7 +76,7 @@ class SavedSettingsTable:
             self._last = SavedValues(problem=str(error), stamp=version)
         return self._last
 
-    def change(self, changes: Mapping[str, str]) -> None:
+    def change(self, changes: Changes) -> Mapping[str, str]:
         if not self._secret:
             raise SettingsNotSaved(
                 "没有保存：使用 DATABASE_URL 时，密钥要加密后才能存进数据库。",
@@ -82,11 +84,13 @@ class SavedSettingsTable:
             )
         try:
             with self._database.write() as connection:
-                self._newest = self._replace(connection, changes)
+                self._newest, resolved = self._replace(connection, changes)
         except StoreError as error:
             raise SettingsNotSaved(f"没有保存：{error.message}", cure="请稍后再试，或检查 DATABASE_URL。") from None
+        return resolved
 
-    def _replace(self, connection: Connection, changes: Mapping[str, str]) -> int:
+    def _replace(self, connection: Connection, changes: Changes) -> tuple[int, Mapping[str, str]]:
+        """Save the changes and return the new version, and the changes for what was saved before."""
         begin = "INSERT INTO page_settings (id, version, document) VALUES (1, 0, '') ON CONFLICT (id) DO NOTHING"
         connection.execute(text(begin))
         # Another process that saves at the same time waits here, and then finds what was saved.
@@ -101,9 +105,10 @@ class SavedSettingsTable:
         except UnreadableSettings as error:
             log.warning("what was saved from the page is replaced: %s", error)
             kept = {}
-        document = self._fernet.encrypt(encode_values(merge_changes(kept, changes)).encode()).decode()
+        resolved = resolve_changes(kept, changes)
+        document = self._fernet.encrypt(encode_values(merge_changes(kept, resolved)).encode()).decode()
         connection.execute(update(page_settings).values(document=document))
-        return version
+        return version, resolved
 
     def _read_version(self) -> None:
         with suppress(StoreError), self._database.read() as connection:  # else the last known version stays

@@ -7,12 +7,11 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from core.app import App
-from core.base.settings import Settings, are_proxies_configured, is_claimed, is_owner
+from core.base.settings import LoadedSettings, are_proxies_configured, is_claimed, is_owner
 from core.base.visitors import LOCAL_NAMES
 from core.ui import identity
-
-_PROXY_HEADERS = ("via", "forwarded", "x-forwarded-", "x-real-", "x-client-", "true-client-", "cf-", "x-envoy-")
-"""Beginnings of headers that proxies and tunnels add."""
+from core.ui.origins import host_and_port, is_own_page
+from core.ui.outsiders import Outsiders, is_from_elsewhere
 
 
 def may_edit(app: App) -> bool:
@@ -21,7 +20,9 @@ def may_edit(app: App) -> bool:
         case "local":
             return owns_installation(app)
         case "login":
-            return _is_from_own_page(app.settings) and not _account_names().isdisjoint(app.settings.settings.admins)
+            return _is_from_own_page(app.loaded_settings) and not _account_names().isdisjoint(
+                app.settings.settings.admins
+            )
     return False
 
 
@@ -29,26 +30,27 @@ def owns_installation(app: App) -> bool:
     """Return whether this visitor is an owner. Until there is one, whoever is on this machine counts as such."""
     saved = app.loaded_settings.saved.values
     if is_claimed(saved):
-        return is_owner(saved, identity.visitor()) and _is_from_own_page(app.settings)
-    return is_on_this_machine(app.settings)
+        return is_owner(saved, identity.visitor()) and _is_from_own_page(app.loaded_settings)
+    return is_on_this_machine(app.loaded_settings)
 
 
-def is_on_this_machine(settings: Settings) -> bool:
+def is_on_this_machine(loaded: LoadedSettings) -> bool:
     """Return whether the visitor is on this machine, in a browser. That cannot be known where strangers may come through
-    this machine too: with an open port, a proxy, or another name in the request or in PUBLIC_URL."""
+    this machine too: with an open port, a proxy, another name in PUBLIC_URL, or after any request from elsewhere."""
     headers = st.context.headers
-    is_proxied = are_proxies_configured() or any(name.lower().startswith(_PROXY_HEADERS) for name in headers)
-    addresses = (f"//{headers.get('Host', '')}", headers.get("Origin", ""), settings.public.url)
-    names = {st.get_option("server.address"), *(urlsplit(address).hostname for address in addresses)}
-    return st.context.ip_address is None and not is_proxied and names <= LOCAL_NAMES and _is_from_own_page(settings)
+    if are_proxies_configured() or Outsiders.were_seen or is_from_elsewhere(headers.items()):
+        return False
+    page = host_and_port(headers.get("Origin", ""))
+    names = {st.get_option("server.address"), urlsplit(loaded.values.public.url).hostname, page and page[0]}
+    return st.context.ip_address is None and names <= LOCAL_NAMES and _is_from_own_page(loaded)
 
 
-def _is_from_own_page(settings: Settings) -> bool:
+def _is_from_own_page(loaded: LoadedSettings) -> bool:
     """Return whether the connection comes from this app's own page. Without asgi.py, Streamlit lets pages of any local
     port connect. Programs other than browsers send no origin, and have no cookies but their own."""
-    origin = st.context.headers.get("Origin")
-    own = {st.context.headers.get("Host"), urlsplit(settings.public.url).netloc}
-    return origin is None or urlsplit(origin).netloc in own
+    headers = st.context.headers
+    origin, public_url = headers.get("Origin"), loaded.configured_public_url
+    return origin is None or is_own_page(origin, headers.get("Host", ""), [public_url] if public_url else [])
 
 
 def _account_names() -> set[str]:

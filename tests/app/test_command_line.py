@@ -18,6 +18,7 @@ import pytest
 
 from core.__main__ import main as enter
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
+from core.base.settings import SavedSettingsFile, SetupLinks, is_claimed, is_owner, with_owner
 from core.command_line import main
 from support import invented, web_pages
 from support.app_server import free_port, wait_for
@@ -731,3 +732,26 @@ def test_gbk_on_standard_input_and_a_full_disk_behind_standard_output() -> None:
     assert done.returncode == 1
     assert "磁盘已满" in done.stderr.decode()
     assert "Traceback" not in done.stderr.decode()
+
+
+def test_reset_forgets_all_owners_and_all_earlier_links_and_only_the_new_link_makes_one(
+    core: Core, tmp_path: Path
+) -> None:
+    store, data = SavedSettingsFile(tmp_path), {"DATA_DIR": str(tmp_path), "PUBLIC_URL": "https://ask.example"}
+    store.change({"LLM_MODEL": "openai:a"} | with_owner({}, "a" * 32))
+    (earlier,) = lines(core("setup-link", "--json", **data))
+    assert is_owner(store.read().values, "a" * 32), "a link alone removes nobody"
+
+    (document,) = lines(core("setup-link", "--reset", "--json", **data))
+    saved = store.read().values
+    assert saved["LLM_MODEL"] == "openai:a"
+    assert not is_owner(saved, "a" * 32)
+    assert is_claimed(saved), "else whoever comes from this machine would be next"
+
+    address, _, token = document["url"].partition("?setup=")
+    assert address == "https://ask.example/"
+    links = SetupLinks(store)
+    assert not links.redeem(earlier["url"].partition("?setup=")[2], "b" * 32)
+    assert links.redeem(token, "c" * 32)
+    assert [is_owner(store.read().values, letter * 32) for letter in "abc"] == [False, False, True]
+    assert "忘记所有管理者" in core("setup-link", "--help").stdout

@@ -333,14 +333,16 @@ def form_shown(app: AppServer, **headers: str) -> bool:
     return "粘贴到这里" in shown
 
 
-def test_another_machine_and_another_page_see_no_form(app: AppServer) -> None:
+def test_another_machine_and_another_page_see_no_form(fresh_app: AppServer) -> None:
+    app = fresh_app
     assert form_shown(app, Origin=app.url)
-    assert not form_shown(app, Origin=app.url, X_Forwarded_For="203.0.113.7")
     assert not form_shown(app), "a program, or a stranger at the other end of a tunnel"
-    assert not form_shown(app, Origin=app.url, Via="1.1 tunnel")
-    for origin in ("https://evil.example", "http://localhost:3000"):
+    for origin in ("https://evil.example", "http://localhost:3000", "http://localhost:8501"):
         with pytest.raises(InvalidStatus):
             form_shown(app, Origin=origin)
+    assert form_shown(app, Origin=app.url)
+    assert not form_shown(app, Origin=app.url, X_Forwarded_For="203.0.113.7")
+    assert not form_shown(app, Origin=app.url), "the stranger may come again without the header"
 
 
 def test_the_link_that_the_terminal_prints_makes_an_owner_once(fresh_app: AppServer, visit: Visit) -> None:

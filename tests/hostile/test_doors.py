@@ -18,9 +18,11 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from core import VISITOR_COOKIE
+from core.ui.origins import is_own_page
 from support.app_server import AppServer, app_server
 from support.forked_server import forked_server
 from support.waiting import until
+from support.wire import Wire
 
 pytestmark = pytest.mark.servers
 
@@ -111,6 +113,17 @@ def handshake(server: AppServer, origin: str | None, *, host: str = "", **header
         ("http://evil.test@127.0.0.1", 403),
         ("https://ask.example.evil.test", 403),
         ("https://ask.example:444", 403),
+        ("https://ask.example:0", 403),
+        ("https://ask.example/", 403),
+        ("https://ask.example?", 403),
+        ("https://ask.example#", 403),
+        ("https://@ask.example", 403),
+        ("https://ask\t.example", 403),
+        ("https:\\\\ask.example", 403),
+        ("ftp://ask.example:443", 403),
+        ("ws://ask.example:443", 403),
+        ("//ask.example:443", 403),
+        ("http://localhost:8501", 403),
         ("file://", 403),
     ],
 )
@@ -127,6 +140,64 @@ def test_the_name_that_was_asked_for_is_an_own_one(server: AppServer) -> None:
     assert handshake(server, "https://wen.example", host="wen.example") == 101
     assert handshake(server, "https://wen.example", host="wen.example:443") == 101
     assert handshake(server, "https://wen.example:8443", host="wen.example") == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["ask\t.example", "ask.example\x01", "ask.example\n", "me@ask.example", "ask.example/", "ask.example:"]
+)
+def test_a_host_that_is_none_is_nobodys_own(host: str) -> None:
+    for origin in (f"https://{host}", "https://ask.example"):
+        assert not is_own_page(origin, host, ())
+    assert is_own_page("https://ask.example", "ask.example", ())
+
+
+@pytest.fixture(scope="module", params=["", "no address"])
+def private(request: pytest.FixtureRequest) -> Iterator[AppServer]:
+    """Nobody has said at which address readers open it, or not so that it can be used."""
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", PUBLIC_URL=request.param) as running:
+        yield running
+
+
+@pytest.mark.parametrize("host", ["", "localhost:8502", "tunnel.example"])
+def test_the_default_of_the_public_address_is_no_own_one(private: AppServer, host: str) -> None:
+    assert handshake(private, "http://localhost:8501", host=host) == 403
+
+
+def test_own_pages_connect_where_no_public_address_is_set(private: AppServer) -> None:
+    assert handshake(private, private.url) == 101
+    assert handshake(private, "http://localhost:8501", host="localhost:8501") == 101
+
+
+# ── Who is at the machine ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def may_save(server: AppServer, *, host: str = "", **headers: str) -> bool:
+    """Whether the form of the settings is drawn for whoever sends these headers."""
+    with Wire(server.url, page="settings", host=host, headers={"Origin": server.url} | headers) as tab:
+        shown = tab.news
+    assert ("粘贴到这里" in shown) != ("才能在这里修改" in shown)
+    return "粘贴到这里" in shown
+
+
+def test_an_origin_of_this_machine_gives_no_rights_to_who_asks_for_another_name() -> None:
+    local = "http://localhost:8501"
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", PUBLIC_URL=local) as server:
+        assert may_save(server, Origin=local)
+        assert not may_save(server, host="tunnel.example", Origin=local)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": "tunnel.example"}, {"Host": "local\thost"}, {"Ngrok-Trace-Id": "1"}, {"X-Forwarded-For": "::1"}],
+)
+def test_after_a_request_from_elsewhere_the_place_counts_for_nothing(headers: dict[str, str]) -> None:
+    """It came through a tunnel: the next one may have forged the names of this machine."""
+    with forked_server(SEARCH_PROVIDER_PRIORITY="bundled", PUBLIC_URL="") as server:
+        assert may_save(server)
+        assert get(server, "/healthz", Host="localhost").ok
+        assert may_save(server)
+        get(server, "/healthz", **headers)
+        assert not may_save(server)
 
 
 # ── Answers to anybody ────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
+import struct
 import sys
 import threading
 import time
@@ -17,7 +19,7 @@ from core.app import App
 from core.base.http import Cancelled, Deadline
 from core.doctor import DoctorCheck, diagnose
 from core.reading import FileError, Reader, ReadingSettings, worker_pool
-from core.reading.extraction_types import NotReadable
+from core.reading.extraction_types import ExtractedText, NotReadable
 from core.reading.worker_pool import WorkerPool
 from support import web_pages as pages
 from support.fake_engines import FakeEngine, results
@@ -129,6 +131,140 @@ def test_one_that_was_killed_is_replaced(workers: WorkerPool) -> None:
     with pytest.raises(NotReadable, match="broken"):
         workers.extract(NEWS, "text/html", patient())
     assert workers.extract(NEWS, "text/html", patient()).kind == "html"
+
+
+# ── A worker that a page has taken over ───────────────────────────────────────────────────────────────────────────────
+
+READY = '{"missing": [], "landlock": 0}'
+TEXT = {"kind": "text", "text": "一句话。", "title": "", "published": None, "instructions": 0, "is_cut": False}
+NO_JSON = ["", "{", "\x00", "{} {}", '{"a": NaN}', "[" * 1_000_000, '{"a":' * 100_000]
+NO_OBJECT = ["null", "[]", "5", '"missing"', "NaN", "[]" * 2]
+
+
+def let_workers_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *frames: str | bytes, body: bytes = b"") -> None:
+    """Workers send these heads, whatever they are asked, the last one with this body."""
+    heads = [frame if isinstance(frame, bytes) else frame.encode("utf-8", "surrogatepass") for frame in frames]
+    bodies = [b""] * (len(heads) - 1) + [body]
+    said = b"".join(struct.pack(">II", len(h), len(b)) + h + b for h, b in zip(heads, bodies, strict=True))
+    file = tmp_path / "said"
+    file.write_bytes(said)
+    script = f"""
+import socket
+with socket.socket(fileno=0) as parent:
+    parent.sendall(open({str(file)!r}, "rb").read())
+    while parent.recv(65536):
+        pass
+"""
+    monkeypatch.setattr(worker_pool, "WORKER_COMMAND", (sys.executable, "-c", script))
+
+
+def extract_with_fakes() -> tuple[ExtractedText | str, bool]:
+    """The text or the reason why there is none, and whether the worker is used again."""
+    workers = WorkerPool(1)
+    try:
+        found: ExtractedText | str = workers.extract(NEWS, "text/html", patient())
+    except NotReadable as error:
+        found = error.reason
+    try:
+        return found, bool(workers._alive)
+    finally:
+        workers.close()
+
+
+def test_a_right_answer_is_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for day in ("2024-05-06", "0012-01-05"):
+        let_workers_say(monkeypatch, tmp_path, READY, json.dumps(TEXT | {"published": day, "kind": "html"}))
+        assert extract_with_fakes() == (ExtractedText("html", "一句话。", published=day), True)
+    let_workers_say(monkeypatch, tmp_path, READY, '{"reason": "locked"}')
+    assert extract_with_fakes() == ("locked", True)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *NO_JSON,
+        *NO_OBJECT,
+        b"\xff",
+        json.dumps(TEXT).encode("utf-16"),
+        json.dumps(TEXT, ensure_ascii=False).encode().replace("话".encode(), b"\xed\xa0\x80"),
+        "{}",
+        '{"reason": "because"}',
+        '{"reason": ["locked"]}',
+        '{"reason": "locked", "text": ""}',
+        *(json.dumps({key: value for key, value in TEXT.items() if key != name}) for name in TEXT),
+        *(
+            json.dumps(TEXT | wrong)
+            for wrong in (
+                *(
+                    {"kind": "program"},
+                    {"kind": None},
+                    {"text": None},
+                    {"text": ["x"]},
+                    {"text": "\ud800"},
+                    {"text": 5},
+                ),
+                *({"text": "x" * 400_001}, {"title": "x" * 201}, {"title": 1}, {"title": None}, {"more": 1}),
+                *(
+                    {"published": 20240506},
+                    {"published": "today"},
+                    {"published": "20240506"},
+                    {"published": "2024-05-06 " * 100},
+                ),
+                *({"instructions": -1}, {"instructions": True}, {"instructions": 1.5}, {"instructions": "1"}),
+                *({"instructions": 10**100}, {"instructions": float("nan")}, {"is_cut": 0}, {"is_cut": None}),
+            )
+        ),
+    ],
+)
+def test_a_wrong_answer_is_not_believed_and_its_worker_asked_nothing_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str | bytes
+) -> None:
+    let_workers_say(monkeypatch, tmp_path, READY, answer)
+    assert extract_with_fakes() == ("broken", False)
+
+
+def test_what_an_answer_hides_is_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    let_workers_say(monkeypatch, tmp_path, READY, json.dumps(TEXT | {"text": "a\0b\u202e", "title": "c\0\nd"}))
+    assert extract_with_fakes() == (ExtractedText("text", "ab", title="c d"), True)
+
+
+@pytest.mark.parametrize(
+    "ready",
+    [
+        *NO_JSON,
+        *NO_OBJECT,
+        b"\xff",
+        "{}",
+        '{"missing": []}',
+        '{"landlock": 0}',
+        '{"missing": "seccomp", "landlock": 0}',
+        '{"missing": [1], "landlock": 0}',
+        '{"missing": [], "landlock": true}',
+        '{"missing": [], "landlock": NaN}',
+        '{"missing": [], "landlock": -1}',
+        '{"missing": [], "landlock": 0, "more": 1}',
+        json.dumps({"missing": ["x" * 1_001], "landlock": 0}),
+    ],
+)
+def test_a_worker_that_begins_with_nonsense_is_asked_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ready: str | bytes
+) -> None:
+    let_workers_say(monkeypatch, tmp_path, ready, json.dumps(TEXT))
+    assert extract_with_fakes() == ("broken", False)
+
+
+def test_a_document_with_comments_is_nothing_but_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    workers = WorkerPool(1)
+    try:
+        for head in ("null", json.dumps(TEXT), "[" * 100_000):
+            let_workers_say(monkeypatch, tmp_path, READY, head, body=b"document")
+            with pytest.raises(NotReadable, match="broken"):
+                workers.add_comments(b"", [], "问源", patient())
+            assert not workers._alive
+        let_workers_say(monkeypatch, tmp_path, READY, "{}", body=b"document")
+        assert workers.add_comments(b"", [], "问源", patient()) == b"document"
+    finally:
+        workers.close()
 
 
 @pytest.mark.parametrize("body", [pages.pdf_bomb, b"<html><body>" + b"<p>a</p>" * 290_000])

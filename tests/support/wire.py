@@ -26,7 +26,11 @@ PATIENCE = 40.0  # on a busy machine; nobody waits longer than needed
 class Wire:
     """One tab."""
 
-    def __init__(self, url: str, *, page: str = "", mark: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, url: str, *, page: str = "", mark: str = "", host: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        """`host` is the name that is asked for, if it is not the one of `url`."""
+        own = urlsplit(url)
         self._url = url
         self._page = page
         self._mark = mark
@@ -35,7 +39,8 @@ class Wire:
         self._connected = ExitStack()
         self._socket = self._connected.enter_context(
             connect(
-                f"{url.replace('http', 'ws', 1)}/_stcore/stream",
+                f"ws://{host or own.netloc}/_stcore/stream",
+                address=(own.hostname, own.port),
                 additional_headers={"Cookie": f"{VISITOR_COOKIE}={mark}", **(headers or {})},
                 subprotocols=[Subprotocol("streamlit")],
                 max_size=None,

@@ -72,12 +72,18 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         ({"Origin": "https://laws.example", "Host": "laws.example"}, {}, {}, False),
         ({"Origin": "http://localhost.evil.example", "Host": "localhost:8501"}, {}, {}, False),
         (LOCAL | {"Origin": "http://localhost:3000"}, {}, {}, False),
+        (LOCAL | {"Host": "localhost:3000"}, {}, {"PUBLIC_URL": ""}, False),
+        (LOCAL | {"Host": "local\thost:8501"}, {}, {}, False),
+        ({"Origin": "http://local\thost:8501", "Host": "local\thost:8501"}, {}, {}, False),
+        (LOCAL | {"Origin": "ftp://localhost:8501"}, {}, {}, False),
         (LOCAL | {"Origin": "null"}, {}, {}, False),
         *(
             (LOCAL | {name: "127.0.0.1"}, {}, {}, False)
             for name in (
                 *("X-Forwarded-For", "X-Forwarded-Host", "x-forwarded-proto", "Forwarded", "X-Real-Ip", "Via"),
-                *("CF-Connecting-IP", "True-Client-IP", "X-Client-IP"),
+                *("CF-Connecting-IP", "True-Client-IP", "X-Client-IP", "X-Original-Host", "X-Cluster-Client-IP"),
+                *("Fastly-Client-IP", "Fly-Client-IP", "X-Azure-ClientIP", "Ngrok-Trace-Id", "Tailscale-User-Login"),
+                *("X-Amzn-Trace-Id", "Cdn-Loop", "X-Request-Start"),
             )
         ),
     ],
@@ -102,6 +108,16 @@ def test_a_configured_proxy_means_that_nobody_is_known_by_the_address(
     visit(LOCAL)
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "127.0.0.1")
     assert not permission.may_edit(app())
+
+
+def test_a_page_at_the_default_address_does_not_act_for_the_owner_of_another_server(
+    app: Callable[..., Any], visit: Callable[..., None]
+) -> None:
+    """Without asgi.py: its cookies are those of every port of this machine."""
+    app().saved_settings.change(with_owner({}, MARK))
+    visit({"Origin": "http://localhost:8501", "Host": "localhost:9000"})
+    assert not permission.may_edit(app(PUBLIC_URL=""))
+    assert permission.may_edit(app(PUBLIC_URL="http://localhost:8501/wenyuan")), "somebody has said that it is the same"
 
 
 def test_the_first_who_saves_here_is_the_owner_and_afterwards_the_place_counts_for_nothing(

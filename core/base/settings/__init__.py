@@ -20,6 +20,7 @@ from core.base.settings.ownership import (
     with_owner,
 )
 from core.base.settings.saved import (
+    Changes,
     SavedSettingsFile,
     SavedSettingsStore,
     SavedValues,
@@ -29,6 +30,7 @@ from core.base.settings.saved import (
     decode_values,
     encode_values,
     merge_changes,
+    resolve_changes,
 )
 from core.base.settings.sections import (
     LimitsSettings,
@@ -68,6 +70,7 @@ __all__ = [
     "Address",
     "Addresses",
     "ApiKey",
+    "Changes",
     "Count",
     "Flag",
     "Hours",
@@ -110,6 +113,7 @@ __all__ = [
     "load_settings",
     "log_problems",
     "merge_changes",
+    "resolve_changes",
     "variable_name",
     "with_owner",
 ]

@@ -51,6 +51,12 @@ class LoadedSettings:
     """Values that the page has saved, in force or not."""
     _layers: _Layers = field(repr=False, compare=False)
 
+    @property
+    def configured_public_url(self) -> str | None:
+        """PUBLIC_URL if somebody has set it to something usable. Its default says nothing about this installation."""
+        is_set = self.origins["PUBLIC_URL"] != "default" and "PUBLIC_URL" not in self.values.unusable
+        return self.values.public.url if is_set else None
+
     def with_changes(self, changes: Mapping[str, str]) -> LoadedSettings:
         """Return the settings as they would be if the page saved these changes too."""
         return self.with_saved(SavedValues(merge_changes(self.saved.values, changes)))

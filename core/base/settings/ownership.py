@@ -19,10 +19,12 @@ SETUP_VALIDITY = f"{SETUP_SECONDS // 60} 分钟内有效，只能用一次"
 SETUP_QUERY = "setup"
 """Name of the token in the link's query."""
 MAX_OWNERS = 20
+_NOBODY = "nobody"
+"""Stands in place of the owners after a reset, so that being on the machine makes no new one."""
 
 
 def is_claimed(saved: Mapping[str, str]) -> bool:
-    """Return whether the installation has an owner, by what is saved."""
+    """Return whether the installation has an owner or had one before a reset, by what is saved."""
     return bool(saved.get(OWNERS))
 
 
@@ -34,7 +36,7 @@ def with_owner(saved: Mapping[str, str], visitor: str | None) -> dict[str, str]:
     """Return the change that makes the visitor an owner. The oldest of too many owners is forgotten."""
     if visitor is None:
         return {}
-    others = [owner for owner in saved.get(OWNERS, "").split() if owner != _digest(visitor)]
+    others = [owner for owner in saved.get(OWNERS, "").split() if owner not in (_NOBODY, _digest(visitor))]
     return {OWNERS: " ".join([*others, _digest(visitor)][-MAX_OWNERS:])}
 
 
@@ -52,25 +54,35 @@ class SetupLinks:
     def create(self) -> str:
         """Return a new token. Raise SettingsNotSaved if it cannot be kept."""
         token = secrets.token_urlsafe(24)
-        self._keep(self._tokens() | {_digest(token): int(self._clock()) + SETUP_SECONDS})
+        ends = int(self._clock()) + SETUP_SECONDS
+        self._store.change(lambda saved: _tokens_entry(self._tokens(saved) | {_digest(token): ends}))
         return token
+
+    def reset(self) -> None:
+        """Forget all owners and all links. Only a new link makes an owner then. Raise SettingsNotSaved."""
+        self._store.change({OWNERS: _NOBODY, SETUP_TOKENS: ""})
 
     def redeem(self, token: str, visitor: str | None) -> bool:
         """Make the visitor an owner if the token is valid, and return whether it was. Raise SettingsNotSaved."""
-        tokens = self._tokens()
-        if visitor is None or tokens.pop(_digest(token), None) is None:
-            return False
-        self._keep(tokens, with_owner(self._store.read().values, visitor))
-        return True
 
-    def _tokens(self) -> dict[str, int]:
+        def use_up(saved: Mapping[str, str]) -> dict[str, str]:
+            tokens = self._tokens(saved)
+            if tokens.pop(_digest(token), None) is None:  # somebody else has just redeemed it
+                return {}
+            return _tokens_entry(tokens) | with_owner(saved, visitor)
+
+        if visitor is None or _digest(token) not in self._tokens(self._store.read().values):
+            return False
+        return OWNERS in self._store.change(use_up)
+
+    def _tokens(self, saved: Mapping[str, str]) -> dict[str, int]:
         """Return when each valid token ends, by its digest."""
-        pairs = (entry.partition(":") for entry in self._store.read().values.get(SETUP_TOKENS, "").split())
+        pairs = (entry.partition(":") for entry in saved.get(SETUP_TOKENS, "").split())
         return {digest: int(ends) for digest, _, ends in pairs if ends.isdecimal() and int(ends) > self._clock()}
 
-    def _keep(self, tokens: Mapping[str, int], changes: Mapping[str, str] | None = None) -> None:
-        entries = " ".join(f"{digest}:{ends}" for digest, ends in tokens.items())
-        self._store.change({SETUP_TOKENS: entries, **(changes or {})})
+
+def _tokens_entry(tokens: Mapping[str, int]) -> dict[str, str]:
+    return {SETUP_TOKENS: " ".join(f"{digest}:{ends}" for digest, ends in tokens.items())}
 
 
 def _digest(secret: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +21,9 @@ VERSION = 1
 OWNERS, SETUP_TOKENS = "owners", "setup_tokens"
 """Names under which `ownership` keeps its own values among the saved ones. No variable has such a name."""
 MAX_BYTES = 1_000_000
+
+Changes = Mapping[str, str] | Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Values to save, or a function that returns them for the values that are saved now. An empty value removes the saved one."""
 
 
 class SettingsNotSaved(AppError):
@@ -55,8 +58,8 @@ class SavedSettingsStore(Protocol):
 
     def read(self) -> SavedValues: ...
 
-    def change(self, changes: Mapping[str, str]) -> None:
-        """Save these values. An empty value removes the saved one. Raise SettingsNotSaved."""
+    def change(self, changes: Changes) -> Mapping[str, str]:
+        """Save the changes and return them. A function is called while nobody else can save. Raise SettingsNotSaved."""
 
 
 def encode_values(values: Mapping[str, str]) -> str:
@@ -80,6 +83,11 @@ def merge_changes(values: Mapping[str, str], changes: Mapping[str, str]) -> dict
     return {name: value for name, value in {**values, **changes}.items() if value}
 
 
+def resolve_changes(values: Mapping[str, str], changes: Changes) -> Mapping[str, str]:
+    """Return the changes for these saved values."""
+    return changes(values) if callable(changes) else changes
+
+
 class SavedSettingsFile:
     """A file in the data folder. It is replaced as a whole, so that a reader finds the old one or the new one."""
 
@@ -100,12 +108,15 @@ class SavedSettingsFile:
         except UnreadableSettings as error:
             return SavedValues(problem=str(error), stamp=stamp)
 
-    def change(self, changes: Mapping[str, str]) -> None:
+    def change(self, changes: Changes) -> Mapping[str, str]:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.parent.chmod(0o700)
             with FileLock(self.path.with_suffix(".lock")):
-                self._replace(encode_values(merge_changes(self._values_to_change(), changes)))
+                values = self._values_to_change()
+                resolved = resolve_changes(values, changes)
+                self._replace(encode_values(merge_changes(values, resolved)))
+                return resolved
         except OSError as error:
             raise SettingsNotSaved(
                 f"没有保存：{self.path} 不可写（{error.strerror}）。", cure="请检查 DATA_DIR 的空间和权限。"

@@ -61,10 +61,9 @@ def show_saved_message() -> None:
 
 
 def save(app: App, changes: dict[str, str], saved_message: str) -> None:
-    saved = app.loaded_settings.saved.values
-    claim = {} if is_claimed(saved) else with_owner(saved, identity.visitor())
+    visitor = identity.visitor()
     try:
-        app.saved_settings.change(changes | claim)
+        app.saved_settings.change(lambda saved: changes | ({} if is_claimed(saved) else with_owner(saved, visitor)))
     except SettingsNotSaved as error:
         draw_warning(str(error))
     else:
