@@ -169,6 +169,7 @@ class _AgentAnswer:
             legal=runner.legal,
             reader=runner.reader,
             question=question.text,
+            is_query_part_of_question=self._model.choice.is_embedded,
             links=question.links,
             deadline=self._acting_deadline,
             emit=self._emit,
