@@ -252,22 +252,26 @@ def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _search(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.run import search_notices
+
     def one(text: str) -> int:
         names = [engine.name for engine in app.chain.engines]
         if options.engine and options.engine not in names:
-            raise NoEngine(
-                f"没有名为「{options.engine}」的可用引擎。", cure=f"可用的有：{'、'.join(names) or '没有'}。"
-            )
+            left_out = {entry.name: f"{entry.reason}{entry.cure}" for entry in app.chain.unavailable}
+            cure = left_out.get(options.engine) or f"可用的有：{'、'.join(names) or '没有'}。"
+            raise NoEngine(f"没有名为「{options.engine}」的可用引擎。", cure=cure)
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
         response = app.search.search(query, visitor=None, engine=options.engine)
         document = response.to_json()
+        for notice in search_notices([response]):
+            _print_note(notice.text)
         if response.failure:  # results there may be, of the built-in manual
-            message = f"{response.failure}{response.cure}"
-            _print_note(message)
-            document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
+            document["error"] = {"kind": AllEnginesFailed.kind, "message": f"{response.failure}{response.cure}"}
         output.print_document(document, lambda: _results_text(response))
         return FAILED if response.failure else OK
 
+    if app.search.has_engines and not app.search.reaches_web and not options.engine:
+        _print_note(app.chain.no_web_engine)
     return _run_all(_input_lines(options.query), output, one)
 
 
@@ -313,6 +317,7 @@ class _Transcript:
         self._question = question
         self._events: list[RunEvent] = []
         self._check: AnswerCheck | None = None
+        self._told = set[str]()
 
     def __call__(self, event: RunEvent) -> None:
         self._events.append(event)
@@ -321,13 +326,15 @@ class _Transcript:
                 provider = LIBRARY_LABELS.get(response.provider, response.provider)
                 note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {_origin_text(response)}", file=sys.stderr)
+                if response.failure and self._mode == "agent":  # Chat mode has a notice for each
+                    self._tell(f"{response.failure}{response.cure}")
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
                 site = LIBRARY_LABELS.get(source.engine) or host_of(source.url)
                 print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
             case Notice(text=text):
-                print(text, file=sys.stderr)
+                self._tell(text)
             case TextDelta(text=text) if self._mode == "chat":
                 print(text, end="", flush=True)
             case Answer(text=text, sources=sources):
@@ -357,6 +364,12 @@ class _Transcript:
                 pass
             case _:
                 assert_never(event)
+
+    def _tell(self, sentence: str) -> None:
+        """Print a sentence about the run, unless it was said before: the agent's searches may all fail for one reason."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            print(sentence, file=sys.stderr)
 
     @property
     def _message(self) -> Message:
