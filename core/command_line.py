@@ -294,7 +294,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
-        show = _print_json if output.as_json else _Transcript(app, options.mode, question)
+        show = _JsonLines(app, options.mode) if output.as_json else _Transcript(app, options.mode, question)
         status = OK
         for event in service.stream(question, options=AnswerOptions(search=options.search)):
             show(event)
@@ -304,18 +304,40 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     return _run_all(_input_lines(options.question), output, one)
 
 
-def _print_json(event: RunEvent) -> None:
-    print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
+class _RunOutput:
+    """The base of what prints a run: knows the message that it becomes."""
+
+    def __init__(self, app: App, mode: Mode) -> None:
+        self._app = app
+        self._mode = mode
+        self._events: list[RunEvent] = []
+
+    @property
+    def _message(self) -> Message:
+        from core.answer.message import message_from_run
+
+        return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
 
-class _Transcript:
+class _JsonLines(_RunOutput):
+    """The run as JSON, one event per line."""
+
+    def __call__(self, event: RunEvent) -> None:
+        self._events.append(event)
+        if isinstance(event, Answer) and self._message.is_unsourced:
+            self._print(Notice("not_searched", NO_SOURCES_NOTE))
+        self._print(event)
+
+    def _print(self, event: RunEvent) -> None:
+        print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
+
+
+class _Transcript(_RunOutput):
     """The run as text: progress on standard error, the answer and its sources on standard output."""
 
     def __init__(self, app: App, mode: Mode, question: str) -> None:
-        self._app = app
-        self._mode = mode
+        super().__init__(app, mode)
         self._question = question
-        self._events: list[RunEvent] = []
         self._check: AnswerCheck | None = None
         self._told = set[str]()
 
@@ -370,12 +392,6 @@ class _Transcript:
         if sentence not in self._told:
             self._told.add(sentence)
             print(sentence, file=sys.stderr)
-
-    @property
-    def _message(self) -> Message:
-        from core.answer.message import message_from_run
-
-        return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
 
 def _print_check(check: AnswerCheck) -> None:

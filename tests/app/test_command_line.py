@@ -176,8 +176,14 @@ def test_an_answer_out_of_nothing_says_so_beside_the_answer(core: Core) -> None:
     with openai_server() as server:
         server.script = ["你好。"]
         done = core("ask", "你好", LLM_MODEL="openai:script:x", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
+        server.script = ["你好。"]
+        events = lines(
+            core("ask", "你好", "--json", LLM_MODEL="openai:script:x", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
+        )
     assert NO_SOURCES_NOTE in done.stderr
     assert NO_SOURCES_NOTE not in done.stdout
+    assert [event["type"] for event in events[-3:]] == ["notice", "answer", "usage"]
+    assert events[-3]["text"] == NO_SOURCES_NOTE
     assert NO_SOURCES_NOTE not in core("ask", "你好").stderr, "the embedded model says it in its own words"
 
 
