@@ -125,6 +125,7 @@ class App:
             health=EngineHealth((engine.name for engine in chain.engines), link=self.redis),
             prepare=lambda query: effective_query(query, settings),
             on_end=self.metrics.record_search,
+            no_engine_cure=chain.missing_settings,
         )
         return Configured(loaded, model or Model(settings, limit=self.model_limit), chain, search)
 

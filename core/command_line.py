@@ -299,22 +299,26 @@ def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
 
 
 def _search(app: App, options: argparse.Namespace, output: Output) -> int:
+    from core.run import search_notices
+
     def one(text: str) -> int:
         names = [engine.name for engine in app.chain.engines]
         if options.engine and options.engine not in names:
-            raise NoEngine(
-                f"没有名为「{options.engine}」的可用引擎。", cure=f"可用的有：{'、'.join(names) or '没有'}。"
-            )
+            left_out = {entry.name: f"{entry.reason}{entry.cure}" for entry in app.chain.unavailable}
+            cure = left_out.get(options.engine) or f"可用的有：{'、'.join(names) or '没有'}。"
+            raise NoEngine(f"没有名为「{options.engine}」的可用引擎。", cure=cure)
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
         response = app.search.search(query, visitor=None, engine=options.engine)
         document = response.to_json()
+        for notice in search_notices([response]):
+            _print_note(notice.text)
         if response.failure:  # results there may be, of the built-in manual
-            message = f"{response.failure}{response.cure}"
-            _print_note(message)
-            document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
+            document["error"] = {"kind": AllEnginesFailed.kind, "message": f"{response.failure}{response.cure}"}
         output.print_document(document, lambda: _results_text(response))
         return FAILED if response.failure else OK
 
+    if app.search.has_engines and not app.search.reaches_web and not options.engine:
+        _print_note(app.chain.no_web_engine)
     return _run_all(_input_lines(options.query), output, one)
 
 
@@ -337,7 +341,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
-        show = _print_json if output.as_json else _Transcript(app, options.mode, question)
+        show = _JsonLines(app, options.mode) if output.as_json else _Transcript(app, options.mode, question)
         status = OK
         for event in service.stream(question, options=AnswerOptions(search=options.search)):
             show(event)
@@ -347,19 +351,42 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     return _run_all(_input_lines(options.question), output, one)
 
 
-def _print_json(event: RunEvent) -> None:
-    print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
+class _RunOutput:
+    """The base of what prints a run: knows the message that it becomes."""
+
+    def __init__(self, app: App, mode: Mode) -> None:
+        self._app = app
+        self._mode = mode
+        self._events: list[RunEvent] = []
+
+    @property
+    def _message(self) -> Message:
+        from core.answer.message import message_from_run
+
+        return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
 
-class _Transcript:
+class _JsonLines(_RunOutput):
+    """The run as JSON, one event per line."""
+
+    def __call__(self, event: RunEvent) -> None:
+        self._events.append(event)
+        if isinstance(event, Answer) and self._message.is_unsourced:
+            self._print(Notice("not_searched", NO_SOURCES_NOTE))
+        self._print(event)
+
+    def _print(self, event: RunEvent) -> None:
+        print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
+
+
+class _Transcript(_RunOutput):
     """The run as text: progress on standard error, the answer and its sources on standard output."""
 
     def __init__(self, app: App, mode: Mode, question: str) -> None:
-        self._app = app
-        self._mode = mode
+        super().__init__(app, mode)
         self._question = question
-        self._events: list[RunEvent] = []
         self._check: AnswerCheck | None = None
+        self._told = set[str]()
 
     def __call__(self, event: RunEvent) -> None:
         self._events.append(event)
@@ -368,13 +395,15 @@ class _Transcript:
                 provider = LIBRARY_LABELS.get(response.provider, response.provider)
                 note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {_origin_text(response)}", file=sys.stderr)
+                if response.failure and self._mode == "agent":  # Chat mode has a notice for each
+                    self._tell(f"{response.failure}{response.cure}")
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
                 site = LIBRARY_LABELS.get(source.engine) or host_of(source.url)
                 print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
             case Notice(text=text):
-                print(text, file=sys.stderr)
+                self._tell(text)
             case TextDelta(text=text) if self._mode == "chat":
                 print(text, end="", flush=True)
             case Answer(text=text, sources=sources):
@@ -405,11 +434,11 @@ class _Transcript:
             case _:
                 assert_never(event)
 
-    @property
-    def _message(self) -> Message:
-        from core.answer.message import message_from_run
-
-        return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
+    def _tell(self, sentence: str) -> None:
+        """Print a sentence about the run, unless it was said before: the agent's searches may all fail for one reason."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            print(sentence, file=sys.stderr)
 
 
 def _print_check(check: AnswerCheck) -> None:

@@ -83,7 +83,7 @@ FACES = {
         RunSources SearchState TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related attach_files
         check_pasted_text control_groups excerptable format_sources format_within_budget has_problems
         in_script_of is_small_talk newest_messages parse_pasted_sources prompts read_choices read_sources
-        restore_picked search_articles select_pages source_texts validate_pasted_text write_excerpts
+        restore_picked search_articles search_notices select_pages source_texts validate_pasted_text write_excerpts
     """,
     "core.chat": "ChatService",
     "core.agent": "AgentRunner",

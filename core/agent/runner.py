@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -32,7 +32,17 @@ from core.agent.tool_registry import TOOLS
 from core.agent.tools import ToolContext, ToolFactory
 from core.agent.without_model import next_step
 from core.answer import cited_sources
-from core.answer.events import Answer, Notice, RunEvent, RunFailed, RunStopped, TextDelta, Thought, cut_off_notices
+from core.answer.events import (
+    Answer,
+    Notice,
+    RunEvent,
+    RunFailed,
+    RunStopped,
+    SearchFinished,
+    TextDelta,
+    Thought,
+    cut_off_notices,
+)
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.text import clean_piece
@@ -52,13 +62,14 @@ from core.run import (
     format_within_budget,
     read_sources,
     search_articles,
+    search_notices,
     select_pages,
     write_excerpts,
 )
 from core.run.prompts import PromptPreview, answer_prompt, chat_system_template
-from core.search import NO_WEB_ENGINE, NOTHING_FOUND, SEARCH_FAILED, web_failure_note
+from core.search import NOTHING_FOUND, SEARCH_FAILED, web_failure_note
 from core.search.errors import NoEngine
-from core.search.types import Source
+from core.search.types import SearchResponse, Source
 
 log = logging.getLogger(__name__)
 
@@ -142,6 +153,7 @@ class _AgentAnswer:
 
     def __init__(self, runner: AgentRunner, question: Question) -> None:
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
+        self._searches: list[SearchResponse] = []
         self._runner = runner
         self._settings = settings = question.settings
         self._model = question.model
@@ -169,6 +181,7 @@ class _AgentAnswer:
             legal=runner.legal,
             reader=runner.reader,
             question=question.text,
+            is_query_part_of_question=self._model.choice.is_embedded,
             links=question.links,
             deadline=self._acting_deadline,
             emit=self._emit,
@@ -176,6 +189,8 @@ class _AgentAnswer:
         self._tools = runner.offered_tools(context)
 
     def _emit(self, event: RunEvent) -> None:
+        if isinstance(event, SearchFinished):
+            self._searches.append(event.response)
         self.queue.put_nowait(event)
 
     async def run(self) -> None:
@@ -189,7 +204,7 @@ class _AgentAnswer:
             if answer is not None:
                 if self._settings.agent.verbose:
                     log.info("answer: %s", answer)
-                for notice in self._unsourced_notices():
+                for notice in (*self._search_notices(), *self._unsourced_notices()):
                     self._emit(notice)
                 for notice in cut_off_notices(self._handler.cut_off):
                     self._emit(notice)
@@ -201,8 +216,13 @@ class _AgentAnswer:
 
     def _no_web_notice(self) -> Notice:
         if self._search.has_engines:
-            return Notice(NoEngine.kind, f"{NO_WEB_ENGINE}{self._chain.missing_settings}")
+            return Notice(NoEngine.kind, self._chain.no_web_engine)
         return Notice(NoEngine.kind, f"{self._chain.no_engine_error}这次回答没有联网搜索。")
+
+    def _search_notices(self) -> Iterator[Notice]:
+        """Return the notices on the run's searches. That there is no engine for the web was said at the start."""
+        reachable = self._search.reaches_web
+        return search_notices([search for search in self._searches if reachable or not search.failure])
 
     def _unsourced_notices(self) -> list[Notice]:
         """Return the notice on an answer for which nothing was looked up or found. The embedded model says it itself."""

@@ -50,6 +50,8 @@ class ToolContext:
     legal: LegalServices | None = None
     reader: Reader | None = None
     question: str = ""
+    is_query_part_of_question: bool = False
+    """True if no model writes the queries: they are words of the question, sometimes only a few of them."""
     links: Sequence[str] = ()
     """The addresses that the user typed. Besides the sources only these may be opened."""
     deadline: Deadline = field(default_factory=lambda: Deadline(inf))
@@ -160,7 +162,10 @@ class WebSearchTool(AgentTool):
     async def use(self, call_id: str, query: str, search_type: str | None = None) -> ToolResult:
         context, kind = self.context, SearchType(search_type or "general")
         language = context.settings.search.language
-        asked = SearchQuery(one_line(query), type=kind, language=language, time_range=context.time_range)
+        whole = context.question if context.is_query_part_of_question else ""
+        asked = SearchQuery(
+            one_line(query), type=kind, language=language, time_range=context.time_range, question=whole
+        )
         with self.announce_search(asked, call_id):
             found = await context.search.asearch(
                 asked,

@@ -23,7 +23,7 @@ from core.answer.events import (
     cut_off_notices,
 )
 from core.answer.message import Message, sources_in
-from core.base.text import one_line, shorten, time_ago
+from core.base.text import one_line, shorten
 from core.base.web_addresses import find_urls
 from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
 from core.llm import Prompt, ask_once, estimate_tokens
@@ -44,6 +44,7 @@ from core.run import (
     newest_messages,
     read_sources,
     search_articles,
+    search_notices,
     select_pages,
     write_excerpts,
 )
@@ -211,8 +212,8 @@ class _ChatAnswer:
         new = tuple(source for source in sources if source not in held)
         yield SearchFinished(found.without_texts, new, asked=self._original_question)
         if not self._tool_search.reaches_web and self._tool_search.has_engines:
-            yield Notice(NoEngine.kind, f"{NO_WEB_ENGINE}{self._question.configured.chain.missing_settings}")
-        for notice in [self._failure_notice(error, held)] if error else _search_notices(found, held):
+            yield Notice(NoEngine.kind, self._question.configured.chain.no_web_engine)
+        for notice in [_search_failure_notice(error, held)] if error else _search_notices(found, held):
             yield notice
         async for event in self._read_pages(sources, extra_pages=len(wanted)):
             yield event
@@ -223,10 +224,6 @@ class _ChatAnswer:
             note = web_failure_note(failure, has_local_results=bool(sources))
             context = "\n".join(filter(None, (note, context)))
         self._context = context or NOTHING_FOUND
-
-    def _failure_notice(self, error: SearchError, held: Sequence[Source]) -> Notice:
-        named = self._question.configured.chain.no_engine_error if isinstance(error, NoEngine) else error
-        return _search_failure_notice(named, held)
 
     async def _rewrite_query(self) -> None:
         """Set the query: the reader's own, or the question rewritten to stand alone."""
@@ -362,13 +359,7 @@ def _search_failure_notice(error: SearchError, held: Sequence[Source]) -> Notice
 
 def _search_notices(found: SearchResponse, held: Sequence[Source]) -> Iterator[Notice]:
     """Yield the notices on a search that did not fail."""
-    if found.failure:
-        yield Notice("web_failed", f"{found.failure}{found.cure}")
-    if found.stale:
-        age = time_ago(found.cache_age or 0)
-        yield Notice("stale", f"搜索引擎暂时没有答复，以下来源是{age}保存的旧结果，可能已经过时。")
-    if found.skipped:
-        yield Notice("partial", f"有 {found.skipped} 条搜索结果无法读取，已经跳过，其余的照常使用。")
+    yield from search_notices([found])
     if found.provider and not found.results:
         rests_on = citable(held) or NO_SOURCES
         yield Notice("empty", f"没有找到相关的搜索结果，{rests_on}可以换几个关键词再问。")

@@ -16,6 +16,7 @@ from .reader_controls import Control, ControlGroup, control_groups, read_choices
 from .revision import Revision, has_problems
 from .run import Run
 from .run_sources import RunSources, excerptable, format_sources, format_within_budget
+from .search_notices import search_notices
 
 __all__ = [
     "MAX_ADDRESSES",
@@ -58,6 +59,7 @@ __all__ = [
     "read_sources",
     "restore_picked",
     "search_articles",
+    "search_notices",
     "select_pages",
     "source_texts",
     "validate_pasted_text",

@@ -46,6 +46,7 @@ def effective_query(query: SearchQuery, settings: Settings) -> SearchQuery:
         text=" ".join((text, *(word for word in words if word not in text))),
         sites=query.sites or sites,
         language="zh-CN" if language == "zh" else language,  # some engines know Chinese only with a country
+        question=one_line(query.question)[:MAX_LENGTH],
     )
 
 

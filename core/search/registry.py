@@ -12,10 +12,12 @@ from pydantic import Field
 from core.base.settings import Names, Section, Settings, ValueFormat
 from core.search.engine import ClosableEngine, SearchEngine
 from core.search.errors import EngineMisconfigured, NoEngine
+from core.search.prompt_format import NO_WEB_ENGINE
 from core.search.types import SearchQuery
 
 log = logging.getLogger(__name__)
 
+_ADD_WEB_ENGINE = "请在 SEARCH_PROVIDER_PRIORITY 中加入能联网的引擎，例如不需要密钥的 ddgs。"
 MAX_REASONS = 3
 """Number of engines that are named to a reader who has none."""
 
@@ -103,6 +105,11 @@ class EngineChain:
     def no_engine_error(self) -> NoEngine:
         """The error for a search without an engine. It names the settings that are really missing."""
         return NoEngine(cure=self.missing_settings or NoEngine.default_cure)
+
+    @property
+    def no_web_engine(self) -> str:
+        """The sentence that only the manual can be searched, and what to do."""
+        return f"{NO_WEB_ENGINE}{self.missing_settings or _ADD_WEB_ENGINE}"
 
     @property
     def missing_settings(self) -> str:

@@ -63,9 +63,10 @@ class SearchService:
         clock: Callable[[], float] = time.monotonic,
         single_flight: SingleFlight | None = None,
         failover: Failover | None = None,
+        no_engine_cure: str = "",
     ) -> None:
         """Create the service. `on_end` is told of every search, in the thread that made it; it must not raise.
-        `single_flight` and `failover` are those of another service whose searches and health this one shares."""
+        `no_engine_cure` says what is missing if there are no engines. `single_flight` and `failover` are those of another service whose searches and health this one shares."""
         self._engines = tuple(engines)
         self._settings = settings or SearchSettings()
         self._cache = cache
@@ -73,6 +74,7 @@ class SearchService:
         self._prepare = prepare
         self._on_end = on_end
         self._clock = clock
+        self._no_engine_cure = no_engine_cure
         self._single_flight = single_flight or SingleFlight()
         self._failover = failover or Failover(
             health or EngineHealth(engine.name for engine in engines),
@@ -93,6 +95,7 @@ class SearchService:
             clock=self._clock,
             single_flight=self._single_flight,
             failover=self._failover,
+            no_engine_cure=self._no_engine_cure,
         )
 
     @property
@@ -254,7 +257,7 @@ class SearchService:
     def _chain(self, engine: str | None) -> Sequence[SearchEngine]:
         chain = [candidate for candidate in self._engines if engine in (None, candidate.name)]
         if not chain:
-            raise NoEngine(f"没有名为「{engine}」的可用引擎。" if engine else "")
+            raise NoEngine(f"没有名为「{engine}」的可用引擎。") if engine else NoEngine(cure=self._no_engine_cure)
         return chain
 
     # ── How it ends ───────────────────────────────────────────────────────────────────────────────────────────────

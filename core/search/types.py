@@ -39,12 +39,15 @@ class SearchQuery:
     """Code such as `zh-CN`; `auto`: the language of the words; empty: as the settings say."""
     time_range: TimeRange | None = None
     sites: tuple[str, ...] = ()
+    question: str = ""
+    """The whole question, if `text` has only some of its words. The built-in manual answers the question."""
 
     def key(self, *, sort_words: bool = False) -> str:
         words = normalize(self.text)
         if sort_words:
             words = " ".join(sorted(words.split()))
-        parts = (words, self.type, self.limit, self.language, self.time_range or "", self.sites)
+        parts = [words, self.type, self.limit, self.language, self.time_range or "", self.sites]
+        parts += [normalize(self.question)] if self.question else []
         return json.dumps(parts, ensure_ascii=False)  # JSON, so that no part can imitate the border between two
 
 

@@ -31,8 +31,9 @@ from core.base.errors import InputError
 from core.llm.errors import ModelAuthError, ModelUnavailable
 from core.run.question import AnswerOptions
 from core.search.cache import SessionCache
-from core.search.errors import EngineTimeout
+from core.search.errors import EngineRefusedQuery, EngineTimeout, EngineUnavailable
 from core.search.prompt_format import NOTHING_FOUND, SEARCH_FAILED
+from core.search.results import EngineResults
 from core.search.types import SearchResult
 from support.agents import (
     QUESTION,
@@ -48,7 +49,7 @@ from support.agents import (
     streamed,
     thoughts,
 )
-from support.fake_engines import FakeEngine, results
+from support.fake_engines import FakeEngine, ScriptedEngine, results
 
 # ── Deciding ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -495,15 +496,47 @@ def test_searching_again_passes_the_caches_by() -> None:
     assert not of(events, SearchFinished)[0].response.from_cache
 
 
-def test_where_only_the_manual_is_left_model_and_reader_are_told() -> None:
+def manual_engine() -> FakeEngine:
     manual = FakeEngine("manual", results(1))
     manual.reaches_web = False  # type: ignore[misc]
-    with agent(final("不知道。"), engines=[manual]) as world:
+    return manual
+
+
+def test_where_only_the_manual_is_left_model_and_reader_are_told() -> None:
+    with agent(final("不知道。"), engines=[manual_engine()]) as world:
         events = world.ask("今天天气")
         prompt = world.prompts[0]
     assert "没有能联网的搜索引擎" in of(events, Notice)[0].text
     assert "搜索互联网获取实时信息" not in prompt
     assert "搜不到互联网上的任何信息" in prompt
+
+
+def test_a_web_that_no_search_reached_is_told_once() -> None:
+    away = FakeEngine("away", EngineUnavailable(cure="请检查网络。"))
+    says = (search_step("甲"), search_step("乙"), final("手册这样说[1]。"))
+    for engines in ([away, manual_engine()], [away]):
+        with agent(*says, engines=engines) as world:
+            events = world.ask()
+        (told,) = (event for event in of(events, Notice) if event.kind == "web_failed")
+        failed = of(events, SearchFinished)[0].response
+        assert told.text == f"{failed.failure}{failed.cure}"
+        assert "请检查网络。" in told.text
+        assert events.index(told) < events.index(answer(events))
+
+
+def test_a_web_that_a_later_search_reached_has_not_failed() -> None:
+    engine = ScriptedEngine("web", EngineRefusedQuery(), results(3))
+    with agent(search_step("甲"), search_step("乙"), final("好[1]。"), engines=[engine]) as world:
+        events = world.ask()
+    assert [bool(search.response.failure) for search in of(events, SearchFinished)] == [True, False]
+    assert not of(events, Notice)
+
+
+def test_results_that_cannot_be_read_are_told_with_their_number() -> None:
+    found = EngineResults(results(3), skipped=2)
+    with agent(search_step("甲"), search_step("乙"), final("好[1]。"), engines=[ScriptedEngine("web", found)]) as world:
+        events = world.ask()
+    assert [told.text for told in of(events, Notice)] == ["有 4 条搜索结果无法读取，已经跳过，其余的照常使用。"]
 
 
 LABELS = re.compile(

@@ -20,9 +20,12 @@ from core.__main__ import main as enter
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from core.base.settings import SavedSettingsFile, SetupLinks, is_claimed, is_owner, with_owner
 from core.command_line import main
+from core.search.engines.bundled import BundledEngine
+from core.search.results import EngineResults
 from support import invented, web_pages
 from support.app_server import free_port, wait_for
 from support.base import ROOT
+from support.fake_engines import results
 from support.found_pages import found_pages
 from support.openai_server import ANSWER, Call, in_turn, openai_server
 from support.reading import kept_workers
@@ -175,8 +178,14 @@ def test_an_answer_out_of_nothing_says_so_beside_the_answer(core: Core) -> None:
     with openai_server() as server:
         server.script = ["你好。"]
         done = core("ask", "你好", LLM_MODEL="openai:script:x", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
+        server.script = ["你好。"]
+        events = lines(
+            core("ask", "你好", "--json", LLM_MODEL="openai:script:x", OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k")
+        )
     assert NO_SOURCES_NOTE in done.stderr
     assert NO_SOURCES_NOTE not in done.stdout
+    assert [event["type"] for event in events[-3:]] == ["notice", "answer", "usage"]
+    assert events[-3]["text"] == NO_SOURCES_NOTE
     assert NO_SOURCES_NOTE not in core("ask", "你好").stderr, "the embedded model says it in its own words"
 
 
@@ -227,6 +236,58 @@ def test_the_manual_is_no_proof_that_the_web_was_searched(core: Core, query: str
     assert document["error"]["kind"] == "all_failed"
     assert document["error"]["message"].startswith("联网搜索没有成功：SearXNG 连不上；只查了内置手册。")
     assert "联网搜索没有成功" in core("search", query, **NO_WEB).stderr
+
+
+@pytest.mark.parametrize("question", ["怎么打开联网搜索", "红烧肉怎么做"], ids=["the manual knows", "it does not"])
+def test_the_agent_says_once_why_a_search_failed_and_what_to_do(core: Core, question: str) -> None:
+    done = core("ask", question, "--mode", "agent", **NO_WEB)
+    (line,) = (line for line in done.stderr.splitlines() if "联网搜索没有成功" in line)
+    assert line.startswith("联网搜索没有成功：SearXNG 连不上；只查了内置手册。请检查网络")
+
+
+def test_a_search_of_the_manual_alone_says_so_beside_its_results(core: Core) -> None:
+    order = {"SEARCH_PROVIDER_PRIORITY": "tavily,bundled"}
+    for as_json in ((), ("--json",)):
+        done = core("search", "怎么打开联网搜索", *as_json, **order)
+        assert done.returncode == 0
+        assert done.stderr.startswith("没有能联网的搜索引擎，只能查问源的内置手册。")
+        assert "TAVILY_API_KEY" in done.stderr
+    assert lines(done)[0]["provider"] == "bundled"
+    assert core("search", "-", stdin="甲\n乙\n", **order).stderr.count("没有能联网的搜索引擎") == 1
+    assert core("search", "怎么打开联网搜索", "--engine", "bundled", **order).stderr == "", "nothing else was wanted"
+
+
+def test_results_that_cannot_be_read_are_told_beside_the_others(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = EngineResults(results(2), skipped=3)
+    monkeypatch.setattr(BundledEngine, "search", lambda *_, **__: found)
+    done = core("search", "x", "--json")
+    assert len(lines(done)[0]["results"]) == 2
+    assert "有 3 条搜索结果无法读取，已经跳过，其余的照常使用。" in done.stderr
+
+
+def test_what_is_missing_is_named_by_every_command(core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("core.search.chrome._USUAL_PLACES", {})
+    for order, named in {
+        "tavily": "TAVILY_API_KEY",
+        "exa": "EXA_API_KEY",
+        "perplexity": "PERPLEXITY_API_KEY",
+        "searxng": "SEARXNG_URL",
+        "nosuch": "可用的名字",
+        "google": "Chrome",
+        "native": "没有自带的联网搜索",
+    }.items():
+        environ = {"SEARCH_PROVIDER_PRIORITY": order, "SEARXNG_URL": "localhost:8080"}
+        for arguments in (("search", "x"), ("search", "x", "--engine", order), ("ask", "x", "--search")):
+            told = core(*arguments, **environ).stderr
+            assert named in told, (arguments, order)
+            assert "SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎" not in told
+        assert core("search", "x", **environ).returncode == 1
+
+
+def test_the_manual_alone_comes_with_a_way_to_the_web(core: Core) -> None:
+    for arguments in (("ask", "红烧肉怎么做", "--search"), ("ask", "红烧肉怎么做", "--mode", "agent"), ("search", "x")):
+        assert "请在 SEARCH_PROVIDER_PRIORITY 中加入能联网的引擎" in core(*arguments).stderr
 
 
 @pytest.mark.parametrize(
@@ -358,7 +419,7 @@ def test_as_a_process_output_is_utf8_whatever_the_locale() -> None:
 def test_people_are_told_in_sentences_and_not_in_logs(core: Core) -> None:
     done = core("search", "怎么打开联网搜索", **NO_WEB)
     assert [line.partition("：")[0] for line in done.stderr.splitlines()] == ["联网搜索没有成功"]
-    assert core("search", "怎么打开联网搜索").stderr == ""
+    assert core("search", "怎么打开联网搜索", "--engine", "bundled").stderr == ""
     assert "INFO core.search" in core("search", "怎么打开联网搜索", LOG_LEVEL="INFO").stderr
     assert "SEARCH_TIMEOUT" in core("search", "怎么打开联网搜索", SEARCH_TIMEOUT="soon").stderr
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import docx
 import pytest
 from playwright.sync_api import Dialog, expect
 
+from core.base.compression import plain_text
 from support.app_server import AppServer
 from support.faults import Server, json_answer, keep_alive
 from support.forked_server import forked_server
@@ -206,7 +209,7 @@ def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_wit
         visitor = visit(server)
         visitor.ask("慢慢说 slow")
         visitor.page.get_by_text("第20词").first.wait_for()
-        until(lambda: is_stored("第20词", tmp_path))
+        until(lambda: is_stored("第20词", tmp_path / "data"))
         server.process.kill()
         server.process.wait()
         address = visitor.page.url.replace(server.url, "")
@@ -220,7 +223,9 @@ def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_wit
 
 
 def is_stored(text: str, folder: Path) -> bool:
-    return any(text.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    with closing(sqlite3.connect(folder / "database" / "wenyuan.sqlite3")) as database:
+        texts = database.execute("SELECT text FROM messages").fetchall()
+    return any(text in plain_text(stored) for (stored,) in texts)
 
 
 def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from core.answer.events import Answer, SearchFinished
+from core.app import build_app
+from core.run.question import AnswerOptions
 from core.search.manual import ManualArticle, find_article, load_manual, manual_articles
-from support.base import ROOT
+from support.base import ROOT, loaded
+from support.manual_questions import ABOUT, OUTSIDE
 
 
 def write(folder: Path, name: str, text: str | bytes) -> None:
@@ -82,3 +86,25 @@ def test_the_article_on_searxng_says_what_the_deployed_file_says() -> None:
     told, deployed = yaml.safe_load(written), yaml.safe_load((ROOT / "deploy/searxng/settings.yml").read_text("utf-8"))
     assert told["server"].pop("secret_key")
     assert told == deployed
+
+
+@pytest.mark.parametrize("mode", ["chat", "agent"])
+@pytest.mark.parametrize("web", ["", "searxng,"], ids=["no web engine", "the web is away"])
+def test_without_a_model_only_questions_about_the_program_cite_the_manual(mode: str, web: str) -> None:
+    """Measured: none of 60 outside, 58 of 60 about the program."""
+    order, nowhere = f"{web}bundled", "http://127.0.0.1:9"
+    app = build_app(loaded(SEARCH_PROVIDER_PRIORITY=order, SEARXNG_URL=nowhere, SEARCH_RATE_LIMIT="1000"))
+    service = app.agent if mode == "agent" else app.chat
+
+    def cited(question: str) -> set[str]:
+        """Return the articles among the first three sources that were found for the question."""
+        events = list(service.stream(question, options=AnswerOptions(search=True)))
+        sources = [source for event in events if isinstance(event, SearchFinished) for source in event.sources]
+        assert bool(sources) >= any(isinstance(event, Answer) and event.sources for event in events)
+        return {source.url.rpartition("=")[2] for source in sources[:3]}
+
+    try:
+        assert len([question for question in OUTSIDE if cited(question)]) <= 1
+        assert len([question for question, slugs in ABOUT.items() if cited(question) & set(slugs)]) >= 57
+    finally:
+        app.close()

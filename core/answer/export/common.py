@@ -71,10 +71,15 @@ def _search_line(search: events.SearchFinished) -> str:
     return f"搜索「{one_line(response.query.text)}」{asked}：{outcome}，{response.search_time:.1f} 秒{cached}"
 
 
-def remarks(message: Message) -> Iterator[str]:
-    """Yield the sentences on how the answer came about and how it ended."""
+def unsourced_notes(message: Message) -> Iterator[str]:
+    """Yield the sentence on an answer without any source."""
     if message.is_unsourced:
         yield NO_SOURCES_NOTE
+
+
+def remarks(message: Message) -> Iterator[str]:
+    """Yield the sentences on how the answer came about and how it ended."""
+    yield from unsourced_notes(message)
     yield from filter(None, (one_line(_remark(event)) for event in message.events))
     if message.stop_note:
         yield message.stop_note

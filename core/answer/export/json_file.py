@@ -70,7 +70,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
         "check": _move_places(message.check, message.unsourced_cuts).to_json() if message.check else None,
         "statutes": [verdict.to_json() for verdict in common.statute_findings(message, check_statutes)],
         "searches": [_search_json(search) for search in message.searches],
-        "notices": [clean(notice.text) for notice in message.notices],
+        "notices": [*common.unsourced_notes(message), *(clean(notice.text) for notice in message.notices)],
     }
 
 

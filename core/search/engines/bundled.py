@@ -1,8 +1,11 @@
 """The built-in manual as a search engine: no key, no network, and no results if the question is not about it.
 
+A question is about the program if most of its terms stand in the titles and keywords of the manual. A word that only the
+text of an article mentions is no sign of that.
+
 An article's score is the share of the question that it accounts for, 0 to 1. A term of the question weighs more the
 fewer articles have it. It counts fully in a title, less in a keyword, least in the text. A term that no article has
-weighs most. So a question about something else stays below the threshold, whatever common words it shares.
+weighs most.
 """
 
 from __future__ import annotations
@@ -33,6 +36,9 @@ TEXT_CREDIT = 0.6
 """Limit that a term reaches if the text repeats it often; one mention earns half of it."""
 THRESHOLD = 0.25
 
+_GRAMMAR = frozenset("能会里")
+"""Characters between words: an unknown pair with one of them, such as 里能 in 侧栏里能调什么, is not a word."""
+
 # The manual is in Chinese; readers also ask in English. Names and commands are the same in both.
 _IN_CHINESE = dict(
     re.findall(
@@ -50,6 +56,7 @@ _IN_CHINESE = dict(
     )
 )
 
+_NAME_PARTS = re.compile(r"[._+#-]")
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 
 
@@ -60,6 +67,10 @@ class _Entry:
     keywords: frozenset[str]
     text: Counter[str]
     everything: frozenset[str]
+
+    def names(self, term: str) -> bool:
+        """Return whether the term stands in the title or the keywords."""
+        return term in self.title or term in self.keywords
 
     def credit(self, term: str) -> float:
         if term in self.title:
@@ -97,7 +108,10 @@ class BundledEngine(SearchEngine):
         if query.type is not SearchType.GENERAL or not self._allowed(query.sites):
             return []  # the manual holds no news, no statutes and no judgments
         entries = self._entries()
-        phrases = phrase_terms(query.text if is_chinese(query.text) else _in_chinese(query.text))
+        question = query.question or query.text
+        phrases = phrase_terms(question if is_chinese(question) else _in_chinese(question))
+        if not _is_about_program(phrases, entries):
+            return []
         weights = idf_weights((term for phrase in phrases for term in phrase), [entry.everything for entry in entries])
         scored = sorted(((_score(entry, phrases, weights), entry) for entry in entries), key=lambda pair: -pair[0])
         found = [entry.article for score, entry in scored if score >= THRESHOLD]
@@ -151,7 +165,27 @@ def _with_parts(found: Iterable[str]) -> Iterable[str]:
     for term in found:
         yield term
         if term.isascii():
-            yield from (part for part in re.split(r"[._+#-]", term) if 1 < len(part) < len(term))
+            yield from (part for part in _NAME_PARTS.split(term) if 1 < len(part) < len(term))
+
+
+def _is_about_program(phrases: Sequence[Sequence[str]], entries: Sequence[_Entry]) -> bool:
+    """Return whether titles and keywords have more of the question's terms than they lack."""
+    known = unknown = 0.0
+    for phrase in phrases:
+        named = [False, *(any(entry.names(term) for entry in entries) for term in phrase), False]
+        for place, term in enumerate(phrase, 1):
+            if named[place]:
+                known += len(_NAME_PARTS.split(term))
+            elif term.isascii():
+                unknown += 2  # a name or an English word: the question is about that
+            elif not _GRAMMAR & set(term):
+                unknown += _seam_weight(named[place - 1], named[place + 1])
+    return known > unknown
+
+
+def _seam_weight(*neighbours: bool) -> float:
+    """Return the weight of an unknown pair of characters: next to a known word it may be only the seam between two words."""
+    return 1 - 0.5 * sum(neighbours)
 
 
 def _score(entry: _Entry, phrases: Sequence[Sequence[str]], weights: dict[str, float]) -> float:
@@ -160,8 +194,8 @@ def _score(entry: _Entry, phrases: Sequence[Sequence[str]], weights: dict[str, f
         credits = [0.0, *map(entry.credit, phrase), 0.0]
         for place, term in enumerate(phrase, 1):
             weight = weights[term]
-            if not credits[place]:  # a pair of characters next to a known word may be only the seam between two words
-                weight *= 1 - 0.5 * ((credits[place - 1] > 0) + (credits[place + 1] > 0))
+            if not credits[place]:
+                weight *= _seam_weight(credits[place - 1] > 0, credits[place + 1] > 0)
             earned += weight * credits[place]
             total += weight
     return earned / total if total else 0.0

@@ -16,6 +16,7 @@ from core.search.engines.bundled import BundledEngine
 from core.search.manual import load_manual
 from core.search.types import SearchQuery, SearchType
 from support.everyday_laws import ABOUT_LAW, NOT_ABOUT_LAW
+from support.manual_questions import ABOUT, OUTSIDE
 
 QUESTIONS: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("bundled_questions.jsonl").read_text("utf-8").splitlines()
@@ -36,30 +37,44 @@ def share(holds: Iterable[bool]) -> float:
 # ---- on the real manual
 
 
-# The bounds leave room for an edit of the manual; measured: 0.95 and 0.91 among the first three, 0.88 and 0.82 first.
+# The bounds leave room for an edit of the manual; measured: 0.99 and 0.88 among the first three, 0.95 and 0.82 first.
 @pytest.mark.parametrize("half", ["tune", "held"])
 def test_questions_about_the_product_find_their_article(half: str) -> None:
     asked = [row for row in QUESTIONS if row["half"] == half and row["expect"]]
     answers = [[slug in row["expect"] for slug in found(row["question"])] for row in asked]
     assert len(asked) >= 30
-    assert share(any(answer) for answer in answers) >= 0.87
+    assert share(any(answer) for answer in answers) >= 0.85
     assert share(answer[:1] == [True] for answer in answers) >= 0.77
 
 
 def test_questions_about_anything_else_find_nothing() -> None:
     asked = [row["question"] for row in QUESTIONS if not row["expect"]]
     assert len(asked) >= 60
-    assert share(bool(found(question)) for question in asked) <= 0.05
+    assert share(bool(found(question)) for question in asked) <= 0.02
 
 
 def test_everyday_questions_find_next_to_nothing() -> None:
     asked = [*ABOUT_LAW, *NOT_ABOUT_LAW]
-    assert share(bool(found(question)) for question in asked) <= 0.04
+    assert share(bool(found(question)) for question in asked) <= 0.01
+
+
+# Measured: none outside, 30 and 28 of 30 about the program.
+@pytest.mark.parametrize("first", [0, 1], ids=["chosen on", "held"])
+def test_the_manual_answers_only_what_is_about_the_program(first: int) -> None:
+    outside, about = OUTSIDE[first::2], list(ABOUT)[first::2]
+    assert len(outside) == len(about) == 30
+    assert len([question for question in outside if found(question)]) <= 1
+    assert len([question for question in about if set(found(question)) & set(ABOUT[question])]) >= 28
+
+
+def test_the_name_of_a_setting_is_enough() -> None:
+    assert found("AGENT_MAX_ITERATIONS 最大多少合适")[:1] == ["agent-limits"]
 
 
 def test_every_expected_article_exists() -> None:
     slugs = {article.slug for article in load_manual()}
     assert {slug for row in QUESTIONS for slug in row["expect"]} <= slugs
+    assert set().union(*ABOUT.values()) <= slugs
 
 
 @pytest.mark.parametrize(
@@ -153,6 +168,19 @@ def test_an_unknown_word_outweighs_a_shared_one(folder: Path) -> None:
 @pytest.mark.parametrize("type_", [SearchType.NEWS, SearchType.REGULATION, SearchType.CASE])
 def test_the_manual_holds_no_news_statutes_or_judgments(folder: Path, type_: SearchType) -> None:
     assert BundledEngine(public_url="http://localhost", folder=folder).search(SearchQuery("缓存", type=type_), 10) == []
+
+
+def test_a_word_of_the_text_alone_is_not_what_an_article_is_about(folder: Path) -> None:
+    engine = BundledEngine(public_url="http://localhost", folder=folder)
+    assert found("环境变量", engine) == []
+    assert found("导出环境变量", engine) == []
+    assert found("怎么导出对话里的变量", engine) == ["export"]
+
+
+def test_a_query_that_is_part_of_a_question_is_judged_by_the_question(folder: Path) -> None:
+    engine = BundledEngine(public_url="http://localhost", folder=folder)
+    assert engine.search(SearchQuery("缓存", question="浏览器内核的页面缓存"), 10) == []
+    assert engine.search(SearchQuery("多久", question="缓存保存多久"), 10) != []
 
 
 def test_a_search_within_other_sites_leaves_the_manual_out(folder: Path) -> None:
