@@ -69,6 +69,15 @@ def test_numbers_without_a_source_are_nowhere_in_the_events() -> None:
     assert answer(events).text == streamed(events) == "是黄仁勋[2]，见。"
 
 
+@pytest.mark.parametrize("steps", [[], [search_step("排序")]])
+def test_arrays_in_an_answer_stay_whether_it_has_sources_or_not(steps: list[list[Any]]) -> None:
+    arrays = '输入 [3, 1, 2]，输出 [1, 2, 3]。JSON：{"a": [7, 8]}\n\nfor i in [7, 8, 9]:'
+    with agent(*steps, final(f"{arrays}\n\n见[42]。")) as world:
+        events = world.ask()
+    assert answer(events).text == streamed(events) == f"{arrays}\n\n见。"
+    assert answer(events).sources == ()
+
+
 @pytest.mark.parametrize("tools", [TOOLS, ()])
 def test_indented_code_at_the_beginning_of_an_answer_stays_code(tools: Sequence[ToolFactory]) -> None:
     code = "    x = data[7]\n\n说"
