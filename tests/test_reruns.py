@@ -64,6 +64,23 @@ def test_only_servers_and_browser_are_tried_again_and_each_time_is_written_down(
     assert all("AssertionError" in reason for reason in reasons), reasons
 
 
+def test_without_second_tries_the_tests_run_all_the_same(tmp_path: Path) -> None:
+    suite = tmp_path / "test_planted.py"
+    suite.write_text("import pytest\n\n@pytest.mark.servers\ndef test_fine():\n    pass\n", "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    servers\n", "utf-8")
+    plugins = ["-p", "support.reruns", "-p", "no:rerunfailures", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, "--strict-markers", str(suite)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("unseen", "browser", "fails", "status"),
     [(0, 0, "", 0), (2, 1, "", 0), (2, 2, "", 1), (1, 0, "test-unseen", 1)],

@@ -39,10 +39,26 @@ def label_pattern(*names: str) -> re.Pattern[str]:
     words = "|".join(f"(?P<{name}>{_NAMES[name]})" for name in names)
     return re.compile(
         rf"^[ \t]*(?:[-*+>#]+[ \t]+)*(?P<bold>[*_`]{{1,3}})?(?:{words})[ \t]*\d{{0,2}}[ \t]*"
-        rf"(?:(?P<closed>[*_`]{{1,3}})[ \t]*)?{_COLON}(?(closed)|(?(bold)(?:[ \t]*[*_`]{{1,3}})?))[ \t]*",
+        rf"(?:(?P<closed>[*_`]{{1,3}})[ \t]*)?{_COLON}(?(closed)|(?(bold)(?:[ \t]*[*_`]{{1,3}})?))"
+        r"(?:[ \t](?=[ \t]{4})|[ \t]*)",  # four more blanks are the indentation of code
         re.IGNORECASE | re.MULTILINE,
     )
 
+
+def strip_blanks(text: str) -> str:
+    """Return the text without blanks around it, but with the indentation by which it begins as a block of code."""
+    return strip_leading_blanks(text).rstrip()
+
+
+def strip_leading_blanks(text: str) -> str:
+    """Return the text without blanks before its first word, unless they are the indentation of code."""
+    words = text.lstrip()
+    indentation = text[: len(text) - len(words)].rpartition("\n")[2]
+    is_code = words and len(indentation.expandtabs(_CODE_INDENTATION)) >= _CODE_INDENTATION
+    return indentation + words if is_code else words
+
+
+_CODE_INDENTATION = 4
 
 _DECISION = label_pattern("final", "action")
 _INPUT = label_pattern("input")
@@ -110,7 +126,7 @@ class ReactParser(AgentOutputParser):
 
     def _build_finish(self, log: str, answer: str) -> AgentFinish:
         invented = AFTER_ANSWER.search(answer)
-        answer = (answer[: invented.start()] if invented else answer).strip()
+        answer = strip_blanks(answer[: invented.start()] if invented else answer)
         if not answer:
             raise _unreadable_error(log)
         return AgentFinish({"output": answer}, log=log.strip())

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from core.agent.react_parser import AFTER_ANSWER, label_pattern
+from core.agent.react_parser import AFTER_ANSWER, label_pattern, strip_leading_blanks
 from core.llm import ThinkSplitter
 from core.llm.pieces import TextPiece, ThoughtPiece
 
@@ -100,11 +100,10 @@ class ReactStream:
     def _release_text(self, text: str) -> Iterator[OutputPiece]:
         """Yield the text without blanks at either end. They are held back until more text follows."""
         text = self._blanks + text
-        if not self._written:
-            text = text.lstrip()
         stripped = text.rstrip()
         self._blanks = text[len(stripped) :]
         if stripped:
+            stripped = stripped if self._written else strip_leading_blanks(stripped)
             self._written = True
             yield TextPiece(stripped) if self._state == "answer" else ThoughtPiece(stripped)
 
@@ -164,7 +163,6 @@ class ToolCallStream:
                 yield from self._release()
 
     def _release(self) -> Iterator[OutputPiece]:
-        held, self._pending = self._pending if self._written else self._pending.lstrip(), ""
-        if held:
-            self._written = True
+        if held := self._pending if self._written else strip_leading_blanks(self._pending):
+            self._pending, self._written = "", True
             yield ThoughtPiece(held) if self._state == "calling" else TextPiece(held)

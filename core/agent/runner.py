@@ -26,6 +26,7 @@ from core.agent.classic import AgentExecutor
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
 from core.agent.guard import GuardedAgent, ModelGuard, acting_deadline, cancel_task, run_within
 from core.agent.memory import history_text
+from core.agent.react_parser import strip_blanks
 from core.agent.react_stream import ReactStream, ToolCallStream, UnlabelledStream
 from core.agent.strategy import AgentCache, Strategy, StrategyMemory
 from core.agent.tool_registry import TOOLS
@@ -372,7 +373,7 @@ class _AgentAnswer:
         self._handler.settle()
         self._handler.close_steps(NO_RESULT_IN_TIME)
         self._emit(RunStopped(reason))
-        begun = self._handler.answer.strip()
+        begun = strip_blanks(self._handler.answer)
         result, advice = "回答没有写完。" if begun else FROM_WHAT_WAS_FOUND, REPHRASE if reason == "loop" else ""
         self._emit(Notice(f"agent_{reason}", f"{explanation}{result}{advice}"))
         return begun or await self._write_last_answer()
@@ -412,7 +413,7 @@ class _AgentAnswer:
         stream = UnlabelledStream() if self._handler.new_stream is ReactStream else None
         try:
             await run_within(self._stream_answer(written, stream), lambda: self._deadline)
-            if text := "".join(written).strip():
+            if text := strip_blanks("".join(written)):
                 return text
         except TimeoutError:
             log.info("the last answer was not finished in time")
@@ -473,4 +474,4 @@ def _output_text(output: object) -> str:
     """Return the output as text. Some providers answer in blocks."""
     if isinstance(output, list):
         output = "".join(str(block.get("text", "")) if isinstance(block, dict) else str(block) for block in output)
-    return str(output).strip()
+    return strip_blanks(str(output))

@@ -2,6 +2,10 @@
 
 Whether `[1]` is a citation depends on Markdown (code, a link, an escaped bracket, a formula). It is therefore a rule of
 the Markdown parser, and the parser for answers is built here.
+
+A citation stands behind the words that it supports. `[7]` is one unless these words ask for a value, as 结果是 does; a list
+such as `[7, 8]` is one only where it is attached to them. Where a bracket may be either, it cites if all its numbers have
+a source, and stays as it is written if not.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -22,27 +28,45 @@ from core.base.text import clean
 from core.search.types import Source
 
 InlineRule = Callable[[StateInline, bool], bool]
+Reading = Literal["citation", "value", "doubtful"]
 
-MAX_CITATION_LENGTH = 32
-"""The length of the longest citation: `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]` fits. A growing text is held back up to this
-length."""
+MAX_CITATION_LENGTH = 200
+"""The length of the longest bracket that can be a citation: fifty numbers fit."""
+MAX_DEFINITION_LENGTH = 300
+"""The length of the longest address in a line such as `[1]: https://…`."""
 
 INVENTED = "\ufff3"
 """A character behind the opening bracket of a number that must not cite anything, whatever sources there are. Like the
 marks of `annotate` it cannot come from outside."""
 
-_NUMBER = "[1-9１-９][0-9０-９]{0,2}"
+# A year is no number of a source: 法释[2020]17号.
+_NUMBER = "(?!(?:[1１][9９]|[2２][0０])[0-9０-９]{2}(?![0-9０-９]))[1-9１-９][0-9０-９]{0,3}"
+_LAST_NUMBER = 999
+"""The highest number that a source can have."""
 _LABEL = (
-    "(?:(?:搜索结果|参考文献|参考资料|参考|来源|资料|文献|引用|网页|结果"
-    "|sources?|references?|refs?|citations?|cites?|results?) ?[:：_#]? ?)?"
+    "(?:(?:搜索结果|参考|来源|资料|文献|引用|网页|文档|出处|结果|脚注|注"
+    "|sources?|references?|refs?|citations?|cites?|results?|documents?|docs?|footnotes?|notes?){1,2} ?[:：_#]? ?)?"
 )
+LABEL_CHARACTERS = "搜索结果参考来源资料文献引用网页文档出处脚注a-zA-Z"
+"""The characters of the words that may stand before a number, for a character class."""
 _ITEM = f"{_LABEL}{_NUMBER}(?: ?[-–—－~～] ?{_LABEL}{_NUMBER})?"
-_INSIDE = rf"\^{_NUMBER}\^|\[{INVENTED}?{_NUMBER}\]|{_ITEM}(?: ?[,，、;；] ?{_ITEM})*(?:†[^\[\]【】［］\n]*)?"
+_INSIDE = (
+    rf"\[{INVENTED}?{_NUMBER}\]"
+    rf"| ?(?:\^{_NUMBER}\^?|{_LABEL}[0０]|{_ITEM}(?: ?[,，、;；] ?{_ITEM})*(?:†[^\[\]【】［］\n]*)?) ?"
+)
 # `[1](https://…)` is a link and `a[1] = 2` an assignment, but in `[1](2024 年)` the parenthesis is part of the sentence.
 _NOT_AFTER = r"(?!\(\s*<?(?:[A-Za-z]+:|[/#?.@]|[A-Za-z0-9-]+\.[A-Za-z])| ?=)"
 _BRACKET = rf"(?=.[^\n]{{1,{MAX_CITATION_LENGTH - 2}}}?[\]】］])[\[【［]{INVENTED}?(?:{_INSIDE})[\]】］]{_NOT_AFTER}"
-_CITATIONS = re.compile(rf"{_BRACKET}(?: ?[,，、]? ?{_BRACKET})*", re.IGNORECASE)
-_RANGE = re.compile(rf"({_NUMBER})(?: ?[-–—－~～] ?{_LABEL}({_NUMBER}))?", re.IGNORECASE)
+_BETWEEN = " ?[,，、]? ?"
+_RAISED = rf"(?:<sup> ?{_BRACKET}(?:{_BETWEEN}{_BRACKET})* ?</sup>|{_BRACKET})"
+_CITATIONS = re.compile(rf"{_RAISED}(?:{_BETWEEN}{_RAISED})*+", re.IGNORECASE)
+# A line of a reference list that the model made for itself.
+_DEFINITION = re.compile(
+    rf"{_BRACKET}[:：] {{0,3}}<?https?://[^\n{NOTE}]{{1,{MAX_DEFINITION_LENGTH}}}"
+    rf"(?=(?:{NOTE}[0-9]+{END_OF_NOTE})?(?:\n|\Z))",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(rf"(\d+)(?: ?[-–—－~～] ?{_LABEL}(\d+))?", re.IGNORECASE)
 _REMARK = re.compile(r"†[^\]】］]*")
 _INVENTED = re.compile(rf"[\[【［]{INVENTED}[^\]】］]*[\]】］]")
 
@@ -51,18 +75,52 @@ _INVENTED = re.compile(rf"[\[【［]{INVENTED}[^\]】］]*[\]】］]")
 # here; prose with an index outside of code is rare, and then it nearly always uses such a name.
 _CODE_BEFORE = re.compile(
     r"""(?: =\s* | \s\+\s+                                         # x = [1, 2, 3] but not C++ [1]
-          | [A-Za-z0-9_]\(                                          # foo([1, 2])
+          | [A-Za-z0-9_]\( | ∈\s*                                  # foo([1, 2])
+          | ["'”’]\s*:\s*                                          # {"a": [1]}
           | \[(?:\[[^\[\]]*\],\s*)*                                 # [[1, 2], [3, 4]]
           | (?<![A-Za-z0-9_'’])(?<!\d\ )                            # it's[1] and 5 m[1] are prose
             (?:[a-z]|[A-Za-z][A-Za-z0-9_]*_[A-Za-z0-9_]*[A-Za-z0-9]
               |arr|array|list|lst|nums|args|argv|mat|vec|dp|tmp|str)(?:\[[^\[\]\s]*\])*
-        )$""",
+        )\Z""",
     re.VERBOSE,
 )
-# `列表 [1, 2, 3]` is an array literal; `基因序列[1]` is not.
-_ARRAY_NOUN = re.compile(r"(?:数组|列表|向量|矩阵|区间|序列|集合|元组|array|list|vector|interval)\s*$", re.IGNORECASE)
+# What stands behind these words and marks is a value: 结果是 [7], `return [7]`, `{1, [7]`, 「[7]」.
+_ASKS_VALUE = re.compile(
+    r"""(?: (?<![行作人所认以因])为 | 是 | 等于 | 得到 | [变换转]成 | 变为 | (?<![立随当])即 | [例比诸]如
+          | (?:输入|输出|返回|打印|下标|索引|数组|列表|向量|元组)(?:值|为)?(?:\s|[:：]) | 答案[:：]
+          | \b(?:is|are|was|were|be|equals?|becomes?|returns?|yields?|gives?|prints?|like|e\.g\.,?)\s
+          | \b(?:inputs?|outputs?|indexe?s?|indices|arrays?|lists?)(?:\s|[:：])
+          | \b(?:for|if|elif|while|and|or|not)\s[\w.]{1,30}\s(?:not\s)?in\s
+          | →|⇒|->|=>|:= | [“「『] | (?<![^\s(（:：,，])["']
+          | [\[{](?:[^\[\]{}\n]|\[[^\[\]]*\]|\{[^{}]*\})*[,:\[{] | [a-z0-9_]\([^()\n]*, | (?:^|\n)[a-z_]\w*:\s
+        )\s*$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Behind these only a list is a value: `步骤一：[1, 3, 2]`, 区间[1, 5], 对 [3, 1, 2] 排序. `基因序列[1]` is a citation.
+_ASKS_LIST = re.compile(
+    r"""(?: [:：] | 数组|列表|向量|矩阵|区间|序列|集合|元组|坐标|范围|定义域|值域
+          | 输入|输出|返回|打印|传入|给定|已知|假设|遍历|将|把
+          | (?<![反应核校相绝不作敌配])对 | (?<![存潜内外现所])在 | (?<![服听盲])从
+          | \b(?:array|list|vector|matrix|tuple|interval|range|sort(?:ed|ing|s)?)
+        )\s*$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Behind these there is no value: 来源：[1, 2], 依据是 [1], see [1, 2].
+_ASKS_SOURCE = re.compile(
+    r"""(?:来源|出处|依据|根据|参考|参照|引用|引自|文献|资料|规定|报道|脚注|(?<![可意])见|(?<!数)据
+          |\b(?:sources?|references?|refs?|see|cf\.?|cited|according\sto))
+        \s*(?:是|为|有|is|are)?\s*[:：]?\s*$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# The next bracket in a sequence of values: `[3, 1] 和 [1, 3]`.
+_AFTER_VALUE = re.compile(r"\d ?\]\s*(?:[,，、]|和|与|或|及|and|or|vs\.?)\s*$", re.IGNORECASE)
+_BEFORE_VALUE = re.compile(r" ?[→⇒]")
+_ONE = re.compile(rf"\[{INVENTED}? ?(?:[0０]|{_NUMBER}(?: ?[-–—－~～] ?{_NUMBER})?) ?\]")
+_LIST = re.compile(rf"\[{INVENTED}? ?{_NUMBER}(?: ?[,，] ?{_NUMBER})+ ?\]")
+_NOT_ATTACHED = frozenset(" \t\n\u3000|，,、；;")
 _LINE_START = re.compile(r"(?:^|\n)\s*$")
 _CONTEXT = 80
+_WORDS_BEFORE = 40
 
 # Text that may still become a citation, a link or a marker: an open bracket, a closed one whose next character decides,
 # a line that so far consists of marks only, and a run of marks at the very end.
@@ -73,9 +131,12 @@ _UNSETTLED = re.compile(
 )
 
 
+_UNSETTLED_LENGTH = 32
+
+
 def unsettled_length(text: str) -> int:
     """Return the number of characters at the end of a growing text that must not be drawn yet."""
-    tail = text[-MAX_CITATION_LENGTH:]
+    tail = text[-_UNSETTLED_LENGTH:]
     unsettled = _UNSETTLED.search(tail)
     return max(len(tail) - unsettled.start() if unsettled else 0, _open_formula_length(text))
 
@@ -98,7 +159,8 @@ def has_open_formula(paragraph: str) -> bool:
 def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
     """Return the numbers of the sources that the text cites, in the order of first citation."""
     known = {source.number for source in sources}
-    cited = (number for token in _citation_tokens(parse_markdown(markdown)) for number in token.meta["numbers"])
+    citations = (token for token in _citation_tokens(parse_markdown(markdown)) if not stays_as_written(token, known))
+    cited = (number for token in citations for number in token.meta["numbers"])
     return tuple(dict.fromkeys(number for number in cited if number in known))
 
 
@@ -111,6 +173,14 @@ def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...
 def sourced_numbers(citation: Token, known: Container[int]) -> list[int]:
     """Return the numbers of a citation that have a source, in ascending order. Without any it is not shown."""
     return sorted(number for number in citation.meta["numbers"] if number in known)
+
+
+def stays_as_written(citation: Token, known: Container[int]) -> bool:
+    """Return whether this is no citation after all: it may be a value, and one of its numbers has no source; or it is
+    a line with the address of a source that there is."""
+    if defined := citation.meta["defined"]:
+        return all(number in known for number in defined)
+    return any(number not in known for number in citation.meta["doubtful"])
 
 
 # A citation without a source vanishes. Before these characters, the blank in front of it vanishes too.
@@ -145,15 +215,27 @@ def apply_cuts(text: str, cuts: Iterable[Cut]) -> str:
     return "".join([*pieces, text[begin:]]).replace(INVENTED, "")
 
 
-def unsourced_cuts(text: str, known: Container[int], *, after: int = 0) -> list[Cut]:
+def unsourced_cuts(text: str, known: Container[int], *, after: int = 0, ended: bool = True) -> list[Cut]:
     """Return the places of citations without a source, from `after` on. Every bracket that looks like a citation gets a
-    mark, by which the parser's tokens are found again in the text."""
-    ends = [found.end() for found in _CITATIONS.finditer(text, after) if _lacks_source(found[0], known)]
+    mark, by which the parser's tokens are found again in the text. The last line may go on unless the text has `ended`."""
+    ends = list(_ends_without_source(text, known, after, ended=ended))
     if not ends:
         return []
     marked = with_marks(text, [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(ends)])
-    citations = _citation_tokens(parse_clean_markdown(marked))
-    return [_cut(text, token, ends[token.meta["note"]], known) for token in citations if "note" in token.meta]
+    citations = (token for token in _citation_tokens(parse_clean_markdown(marked)) if "note" in token.meta)
+    invented = (token for token in citations if not stays_as_written(token, known))
+    return [_cut(text, token, ends[token.meta["note"]], known) for token in invented]
+
+
+def _ends_without_source(text: str, known: Container[int], after: int, *, ended: bool) -> Iterator[int]:
+    """Yield the ends of the brackets that may be citations and lack a source, and of lines that define a number."""
+    while found := _CITATIONS.search(text, after):
+        before = text[max(0, found.start() - _CONTEXT) : found.start()]
+        definition = _DEFINITION.match(text, found.start()) if _LINE_BEGINNING.search(before) else None
+        is_whole = definition and (ended or definition.end() < len(text))
+        after = definition.end() if definition and is_whole else found.end()
+        if definition or _lacks_source(found[0], known):
+            yield after
 
 
 def last_block(text: str) -> str:
@@ -171,9 +253,11 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 def _lacks_source(brackets: str, known: Container[int]) -> bool:
-    return INVENTED in brackets or any(number not in known for number in _numbers_in(brackets))
+    spans = _spans(brackets)
+    return INVENTED in brackets or any(not span or any(number not in known for number in span) for span in spans)
 
 
+_WHOLE_LINE = re.compile(r"(?:^|(?<=\n)) *(?:(?:[-*+]|\d{1,9}[.)]) +)?\Z")
 _LINE_BEGINNING = re.compile(r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+)?\Z")
 
 
@@ -181,6 +265,8 @@ def _cut(text: str, citation: Token, end: int, known: Container[int]) -> Cut:
     start = end - len(citation.content)
     numbers = sourced_numbers(citation, known)
     before = text[max(0, start - _CONTEXT) : start]
+    if citation.meta["defined"] and (line := _WHOLE_LINE.search(before)):
+        return Cut(start - len(line[0]), end + (text[end : end + 1] == "\n"), "")
     if not numbers and takes_blank_along(citation) and not _LINE_BEGINNING.search(before):
         start -= len(before) - len(before.rstrip(" "))
     return Cut(start, end, "".join(f"[{number}]" for number in numbers))
@@ -220,36 +306,67 @@ def _citation_tokens(tokens: Iterable[Token]) -> Iterator[Token]:
 
 
 def _numbers_in(brackets: str) -> tuple[int, ...]:
-    """Return the numbers in the brackets: `[1, 3-5][2]` gives 1 3 4 5 2. A range that runs backwards makes it empty."""
-    numbers: list[int] = []
-    written = unicodedata.normalize("NFKC", _INVENTED.sub("", brackets))
-    for first, last in _RANGE.findall(_REMARK.sub("", written)):
-        span = range(int(first), int(last or first) + 1)
-        if not span:
-            return ()
-        numbers.extend(span)
-    return tuple(dict.fromkeys(numbers))
+    """Return the numbers in the brackets that can have a source: `[1, 3-5][2]` gives 1 3 4 5 2."""
+    return tuple(dict.fromkeys(number for span in _spans(_INVENTED.sub("", brackets)) for number in span))
+
+
+def _spans(brackets: str) -> list[range]:
+    """Return what each part of the brackets names. A range that runs backwards is empty, as is a number too high."""
+    written = _REMARK.sub("", unicodedata.normalize("NFKC", brackets))
+    found = _RANGE.findall(written)
+    return [range(int(first), min(int(last or first), _LAST_NUMBER) + 1) for first, last in found]
+
+
+def _reading(brackets: str, before: str, after: str, *, is_after_value: bool) -> Reading:
+    """Return what the brackets are, by the text around them."""
+    words = before.rstrip("*_~")[-_WORDS_BEFORE:]
+    listed = _LIST.match(brackets)
+    asks_value = (listed or _ONE.match(brackets)) and (is_after_value or _ASKS_VALUE.search(words))
+    if not (listed or asks_value) or _ASKS_SOURCE.search(words):
+        return "citation"
+    if asks_value:
+        return "value" if listed else "doubtful"
+    if _ASKS_LIST.search(words) or _BEFORE_VALUE.match(after):
+        return "value"
+    is_attached = bool(words) and words[-1] not in _NOT_ATTACHED
+    is_ascending = all(one < other for one, other in pairwise(_written_numbers(listed[0])))
+    if is_attached and is_ascending:
+        return "citation"
+    return "doubtful" if is_attached or is_ascending else "value"
+
+
+def _written_numbers(brackets: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", brackets)))
 
 
 def _citation_rule(state: StateInline, silent: bool) -> bool:
     # markdown-it calls rules silently to find the end of a link's text; there a bracket is only a bracket.
-    if silent or state.linkLevel or state.src[state.pos] not in "[【［":
+    if silent or state.linkLevel or state.src[state.pos] not in "[【［<":
         return False
     found = _CITATIONS.match(state.src, state.pos, state.posMax)
-    numbers = _numbers_in(found[0]) if found else ()
-    if not found or not (numbers or INVENTED in found[0]):
+    if not found:
         return False
+    before = _NOTE.sub("", state.src[max(0, state.pos - 2 * _CONTEXT) : state.pos])[-_CONTEXT:]
+    if _CODE_BEFORE.search(before):
+        return False
+    starts_line = bool(_LINE_START.search(before))
+    definition = _DEFINITION.match(state.src, state.pos, state.posMax) if starts_line else None
+    brackets, found = found[0], definition or found
     note = _NOTE.match(state.src, found.end(), state.posMax)
     end = note.end() if note else found.end()
-    before = _NOTE.sub("", state.src[max(0, state.pos - _CONTEXT) : state.pos])
-    after = state.src[end : end + 1]
-    is_code = _CODE_BEFORE.search(before) or ("," in found[0] and _ARRAY_NOUN.search(before))
-    is_definition = after == ":" and _LINE_START.search(before)
-    if is_code or is_definition:
+    after = state.src[end : end + 2]
+    is_after_value = bool(_AFTER_VALUE.search(_NOTE.sub("", state.pending[-_CONTEXT:])))
+    reading = "citation" if definition else _reading(brackets, before, after, is_after_value=is_after_value)
+    if reading == "value" or (starts_line and after[:1] == ":"):
         return False
     token = state.push("citation", "sup", 0)
     token.content = found[0]
-    token.meta = {"numbers": numbers, "after": after}
+    token.meta = {
+        "numbers": () if definition else _numbers_in(brackets),
+        "after": after[:1],
+        "doubtful": _written_numbers(brackets) if reading == "doubtful" else (),
+        "defined": _written_numbers(brackets) if definition else (),
+    }
     state.pos = end
     if note:
         token.meta["note"] = int(note[1])

@@ -11,7 +11,9 @@ from dataclasses import replace
 
 from core.answer.citations import (
     INVENTED,
+    LABEL_CHARACTERS,
     MAX_CITATION_LENGTH,
+    MAX_DEFINITION_LENGTH,
     Cut,
     apply_cuts,
     drop_unsourced,
@@ -34,14 +36,19 @@ MAX_HELD = 400
 """Characters that wait behind a citation which may turn out to be part of code, of a formula or of a link."""
 
 # Blanks, brackets that begin like a citation, and backticks wait for the characters behind them, which decide.
-_LABELS = "搜索结果参考文献资料来源引用网页"
-_INSIDE = rf"[{_LABELS}a-zA-Z0-9０-９ ,，、;；:：_#^\-–—－~～]{{0,{MAX_CITATION_LENGTH}}}"
+_LABEL = rf"[{LABEL_CHARACTERS}]{{0,20}} ?[:：_#]? ?"
+_INSIDE = rf" ?\^?(?:{_LABEL}[0-9０-９]{{1,4}}\^?[ ,，、;；\-–—－~～]{{0,3}})*+{_LABEL}"
 _REMARK = rf"(?:†[^\[\]【】［］\n]{{0,{MAX_CITATION_LENGTH}}})?"
-_BEGUN = rf"[\[【［]{{1,2}}{INVENTED}?{_INSIDE}{_REMARK}"
+_BEGUN = rf"(?:<sup> ?)?[\[【［]{{1,2}}{INVENTED}?{_INSIDE}{_REMARK}"
+_ENDED = rf"{_BEGUN}[\]】］]{{1,2}}"
+_ADDRESS = rf"<?(?:h(?:t(?:t(?:p(?:s?(?::(?:/(?:/[^\n]{{0,{MAX_DEFINITION_LENGTH}}})?)?)?)?)?)?)?)?"
+_MARKER = r"(?<![^\n]) *(?:[-*+]|\d{1,9}[.)]?)"
 _MAY_BE_CITED = re.compile(
-    rf" *(?:{_BEGUN}[\]】］]{{1,2}} ?[,，、]? ?)*(?:{_BEGUN}(?:[\]】］]{{1,2}}\([^()\n]{{0,12}})?)?`*\Z"
+    rf"(?:{_MARKER})? *(?:{_ENDED}(?: ?</sup>)? ?[,，、]? ?)*"
+    rf"(?:{_BEGUN}|{_ENDED}\([^()\n]{{0,12}}|{_ENDED}[:：] {{0,3}}{_ADDRESS}|</?(?:s(?:u(?:p(?:> ?)?)?)?)?)?`*\Z",
+    re.IGNORECASE,
 )
-_LONGEST_RUN = 10 * MAX_CITATION_LENGTH
+_LONGEST_RUN = 2 * MAX_CITATION_LENGTH + MAX_DEFINITION_LENGTH
 
 
 def _undecided_length(text: str) -> int:
@@ -84,19 +91,22 @@ class SourcedText:
         return text
 
     def _release(self, length: int, *, ended: bool) -> str:
-        cuts = self._cuts(length)
+        cuts = self._cuts(length, ended=ended)
         if not ended and (open_cut := next(filter(self._may_vanish, cuts), None)):
             length, cuts = open_cut.start, cuts[: cuts.index(open_cut)]
         ready, self._held = self._held[:length], self._held[length:]
-        self._block = last_block(self._block + ready) if cuts else self._block + ready
+        self._block += ready
+        if cuts:  # what a line is may still change while it grows
+            lines, newline, last_line = self._block.rpartition("\n")
+            self._block = last_block(lines + newline) + last_line
         return apply_cuts(ready, cuts)
 
-    def _cuts(self, length: int) -> list[Cut]:
+    def _cuts(self, length: int, *, ended: bool) -> list[Cut]:
         """Return the cuts in the text that is ready. What the block began with decides what is code."""
         if not any(bracket in self._held[:length] for bracket in "[【［"):
             return []
         begun = len(self._block)
-        cuts = unsourced_cuts(self._block + self._held[:length], self._known, after=begun)
+        cuts = unsourced_cuts(self._block + self._held[:length], self._known, after=begun, ended=ended)
         return [replace(cut, start=cut.start - begun, end=cut.end - begun) for cut in cuts]
 
     def _may_vanish(self, cut: Cut) -> bool:

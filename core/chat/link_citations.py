@@ -23,7 +23,7 @@ _TITLE = r'(?:[ \t]+"[^"\n]{0,200}")?'
 _ADDRESS = r"(?:[^\s()<>]|\([^\s()<>]*\))"
 _LINK = rf"{_LABEL}\(<?https?://{_ADDRESS}+>?{_TITLE}\)"
 _BETWEEN = r"[,;，；、]? ?"
-_BRACKET = r"[\[【［][^\[\]【】［］\n]{1,30}[\]】］]"
+_BRACKET = r"[\[【［][^\[\]【】［］\n]{1,200}[\]】］]"
 
 _TOKEN = re.compile(
     rf"(?P<ticks>`+)|(?P<blank>\n[ \t]*\n)|(?P<cite>\({_LINK}(?:{_BETWEEN}{_LINK})*\))|(?P<link>{_LINK})"
@@ -35,7 +35,7 @@ _LABEL_BEGUN = r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,40}\]){0,200}(?:\[[^\[\]\n]{0,40})
 _LINK_BEGUN = rf'(?:{_LABEL_BEGUN}|{_LABEL}(?:\(<?{_ADDRESS}*(?:\([^\s()<>]*)?>?(?:[ \t]+(?:"[^"\n]{{0,200}}"?)?)?)?)'
 _UNFINISHED = re.compile(
     rf"`+|\n[ \t]*|\\|!(?:{_LINK_BEGUN})?|{_LINK_BEGUN}|\((?:{_LINK}{_BETWEEN})*(?:{_LINK_BEGUN})?"
-    r"|[【［][^\[\]【】［］\n]{0,30}"
+    r"|[【［][^\[\]【】［］\n]{0,200}"
 )
 _CODE_TOKEN = re.compile(r"(?P<ticks>`+)|(?P<blank>\n[ \t]*\n)|(?P<other>.)", re.DOTALL)
 _PATTERNS = re.compile(r"[\\`\n!(\[【［]"), _UNFINISHED, _TOKEN
@@ -131,7 +131,8 @@ _BRACKETS = re.compile(_BRACKET)
 def _defuse_bracket(found: re.Match[str]) -> str:
     """Mark a bracketed number as invented: it must not cite a source that happens to have it."""
     bracket = found[0]
-    return f"{bracket[0]}{INVENTED}{bracket[1:]}" if cited_numbers(bracket, _ANY_SOURCE) else bracket
+    is_citation = cited_numbers(f"。{bracket}", _ANY_SOURCE)  # alone it could be a list of numbers
+    return f"{bracket[0]}{INVENTED}{bracket[1:]}" if is_citation else bracket
 
 
 def _is_bare_label(label: str, url: str) -> bool:

@@ -10,7 +10,7 @@ from langchain_core.agents import AgentFinish
 from langchain_core.exceptions import OutputParserException
 
 from core.agent.react_parser import ReactParser
-from core.agent.react_stream import CALL_HOLDBACK, OutputStream, ReactStream, ToolCallStream
+from core.agent.react_stream import CALL_HOLDBACK, OutputStream, ReactStream, ToolCallStream, UnlabelledStream
 from core.agent.tool_registry import ALIASES
 from core.llm.pieces import TextPiece
 
@@ -38,6 +38,10 @@ REACT = [
     ("Final Answer: 用法\nAction: search 是字段", "", "用法\nAction: search 是字段"),
     ("Thought: the Final Answer: is unclear so\nAction: search", "the Final Answer: is unclear so", ""),
     ("<think>Final Answer: no</think>\nFinal Answer: 42", "Final Answer: no", "42"),
+    ("Final Answer:\n\n    x = data[7]\n    y\n\n说", "", "    x = data[7]\n    y\n\n说"),
+    ("Final Answer:     x = data[7]\n    y", "", "    x = data[7]\n    y"),
+    ("Final Answer:\n\tx = data[7]", "", "\tx = data[7]"),
+    ("Final Answer:   \n  两格不是代码\n", "", "两格不是代码"),
     ("巴黎是法国的首都，也是法国最大的城市，有两百万人。", "巴黎是法国的首都，也是法国最大的城市，有两百万人。", ""),
 ]
 
@@ -97,6 +101,14 @@ def test_an_announcement_before_a_call_is_a_thought() -> None:
 
 def test_a_short_answer_without_a_call_is_an_answer() -> None:
     assert sort(ToolCallStream(), ["\n你好", "。"]) == ("", "你好。")
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_an_answer_that_begins_with_indented_code_keeps_its_indentation(size: int) -> None:
+    text = "\n\n    x = data[7]\n\n" + "说" * CALL_HOLDBACK
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    assert sort(ToolCallStream(), pieces) == ("", text.lstrip("\n"))
+    assert sort(UnlabelledStream(), pieces) == ("", text.lstrip("\n"))
 
 
 def test_a_long_answer_streams() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.tools import BaseTool
 
+from core.agent.tool_registry import TOOLS
 from core.agent.tools import AgentTool as Tool
-from core.agent.tools import Observation, ToolContext, ToolResult, build_web_search
+from core.agent.tools import Observation, ToolContext, ToolFactory, ToolResult, build_web_search
 from core.answer.events import (
     Answer,
     Checked,
@@ -66,6 +68,23 @@ def test_numbers_without_a_source_are_nowhere_in_the_events() -> None:
     with agent(search_step("英伟达 CEO 现任"), final("是黄仁勋[2]，见[42][9]。")) as world:
         events = world.ask()
     assert answer(events).text == streamed(events) == "是黄仁勋[2]，见。"
+
+
+@pytest.mark.parametrize("steps", [[], [search_step("排序")]])
+def test_arrays_in_an_answer_stay_whether_it_has_sources_or_not(steps: list[list[Any]]) -> None:
+    arrays = '输入 [3, 1, 2]，输出 [1, 2, 3]。JSON：{"a": [7, 8]}\n\nfor i in [7, 8, 9]:'
+    with agent(*steps, final(f"{arrays}\n\n见[42]。")) as world:
+        events = world.ask()
+    assert answer(events).text == streamed(events) == f"{arrays}\n\n见。"
+    assert answer(events).sources == ()
+
+
+@pytest.mark.parametrize("tools", [TOOLS, ()])
+def test_indented_code_at_the_beginning_of_an_answer_stays_code(tools: Sequence[ToolFactory]) -> None:
+    code = "    x = data[7]\n\n说"
+    with agent(final(f"\n{code}[7]。\n") if tools else [f"{code}[7]。\n"], tools=tools) as world:
+        events = world.ask()
+    assert answer(events).text == streamed(events).rstrip() == f"{code}。"
 
 
 def test_it_searches_with_words_of_its_own_and_cites_what_it_used() -> None:

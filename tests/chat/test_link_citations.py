@@ -41,6 +41,8 @@ def rewrite(text: str, *chunks: str) -> str:
         ("它自己编的[1]、【2】和[来源 3]", f"它自己编的[{INVENTED}1]、【{INVENTED}2】和[{INVENTED}来源 3]"),
         ("[[1, 2], [3, 4]] 与 [注] 与 (括号) 与 ![", f"[[{INVENTED}1, 2], [{INVENTED}3, 4]] 与 [注] 与 (括号) 与 !["),
         ("[报道 [2]](https://a.example/1)", f"报道 [{INVENTED}2][1]"),
+        ("它自己编的[3, 1, 2]与[^1]", f"它自己编的[{INVENTED}3, 1, 2]与[{INVENTED}^1]"),
+        (f"它自己编的[{'1, ' * 20}2]", f"它自己编的[{INVENTED}{'1, ' * 20}2]"),
     ],
 )
 def test_links_become_numbers(written: str, shown: str) -> None:

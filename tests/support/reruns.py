@@ -11,6 +11,11 @@ FILE = "RERUNS_FILE"
 """The environment variable with the file to which every second try is added, as one line with its reason."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known also where the plugin that reads it is turned off (`-p no:rerunfailures`)."""
+    config.addinivalue_line("markers", "flaky(reruns): is tried again when it fails")
+
+
 @pytest.hookimpl(trylast=True)  # when everything has its marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give a second try to what a busy machine can break."""

@@ -18,7 +18,7 @@ from docx.text.paragraph import Paragraph
 from docx.text.run import Run
 from markdown_it.token import Token
 
-from core.answer.citations import parse_markdown
+from core.answer.citations import parse_markdown, stays_as_written
 from core.answer.html.source_html import canonical_target, safe_web_address
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
@@ -197,7 +197,7 @@ class WordBody:
                 case "link_close":
                     self._link = ""
                     self._add_run(paragraph, self._after_link)
-                case "citation":
+                case "citation" if not stays_as_written(token, self._numbers):
                     self._write_citation(paragraph, token.meta["numbers"])
                 case _:
                     self._add_run(paragraph, token.content)

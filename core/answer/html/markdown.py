@@ -21,6 +21,7 @@ from core.answer.citations import (
     parse_clean_markdown,
     parse_markdown,
     sourced_numbers,
+    stays_as_written,
     takes_blank_along,
     unsettled_length,
 )
@@ -235,6 +236,9 @@ class _Renderer:
         return _NOTHING
 
     def _citation(self, token: Token, out: list[Markup]) -> None:
+        if stays_as_written(token, self._sources):
+            out.append(escape(token.content))
+            return
         cited = sourced_numbers(token, self._sources)
         chips = _NARROW_SPACE.join(self._chip(number, token.meta.get("note")) for number in cited)
         if cited:
