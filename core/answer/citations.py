@@ -3,9 +3,9 @@
 Whether `[1]` is a citation depends on Markdown (code, a link, an escaped bracket, a formula). It is therefore a rule of
 the Markdown parser, and the parser for answers is built here.
 
-A citation stands behind the words that it supports. `[7]` is one unless these words ask for a value, as 结果是 does; a list
-such as `[7, 8]` is one only where it is attached to them. Where a bracket may be either, it cites if all its numbers have
-a source, and stays as it is written if not.
+A citation stands behind the words that it supports. `[7]` is one unless these words ask for a value, as `return` does. A list
+such as `[7, 8]` is one unless they ask for a list, as 结果是 does, or it stands apart in no order, as `[3, 1, 2]` does. A single
+number that may be either cites if it has a source, and stays as it is written if not.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ _INSIDE = (
 _NOT_AFTER = r"(?!\(\s*<?(?:[A-Za-z]+:|[/#?.@]|[A-Za-z0-9-]+\.[A-Za-z])| ?=)"
 _BRACKET = rf"(?=.[^\n]{{1,{MAX_CITATION_LENGTH - 2}}}?[\]】］])[\[【［]{INVENTED}?(?:{_INSIDE})[\]】］]{_NOT_AFTER}"
 _BETWEEN = " ?[,，、]? ?"
-_RAISED = rf"(?:<sup> ?{_BRACKET}(?:{_BETWEEN}{_BRACKET})* ?</sup>|{_BRACKET})"
+RAISE, LOWER = "<sup> ?", " ?</sup>"
+"""What models write around a number to raise it, as patterns."""
+_RAISED = rf"(?:{RAISE}{_BRACKET}(?:{_BETWEEN}{_BRACKET})*{LOWER}|{_BRACKET})"
 _CITATIONS = re.compile(rf"{_RAISED}(?:{_BETWEEN}{_RAISED})*+", re.IGNORECASE)
 # A line of a reference list that the model made for itself.
 _DEFINITION = re.compile(
@@ -84,11 +86,10 @@ _CODE_BEFORE = re.compile(
         )\Z""",
     re.VERBOSE,
 )
-# What stands behind these words and marks is a value: 结果是 [7], `return [7]`, `{1, [7]`, 「[7]」.
+# What stands behind these words and marks is a value: 输出 [7], `return [7]`, `{1, [7]`, 「[7]」.
 _ASKS_VALUE = re.compile(
-    r"""(?: (?<![行作人所认以因])为 | 是 | 等于 | 得到 | [变换转]成 | 变为 | (?<![立随当])即 | [例比诸]如
-          | (?:输入|输出|返回|打印|下标|索引|数组|列表|向量|元组)(?:值|为)?(?:\s|[:：]) | 答案[:：]
-          | \b(?:is|are|was|were|be|equals?|becomes?|returns?|yields?|gives?|prints?|like|e\.g\.,?)\s
+    r"""(?: (?:输入|输出|返回|打印|下标|索引|数组|列表|向量|元组)(?:值|为)?(?:\s|[:：]) | 答案[:：]
+          | \b(?:returns?|yields?|prints?)\s
           | \b(?:inputs?|outputs?|indexe?s?|indices|arrays?|lists?)(?:\s|[:：])
           | \b(?:for|if|elif|while|and|or|not)\s[\w.]{1,30}\s(?:not\s)?in\s
           | →|⇒|->|=>|:= | [“「『] | (?<![^\s(（:：,，])["']
@@ -96,9 +97,11 @@ _ASKS_VALUE = re.compile(
         )\s*$""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Behind these only a list is a value: `步骤一：[1, 3, 2]`, 区间[1, 5], 对 [3, 1, 2] 排序. `基因序列[1]` is a citation.
+# Behind these only a list is a value: 结果是 [1, 3, 2], `步骤一：[1, 3, 2]`, 区间[1, 5], 对 [3, 1, 2] 排序. `基因序列[1]` is a citation.
 _ASKS_LIST = re.compile(
-    r"""(?: [:：] | 数组|列表|向量|矩阵|区间|序列|集合|元组|坐标|范围|定义域|值域
+    r"""(?: (?<![行作人所认以因])为 | 是 | 等于 | 得到 | [变换转]成 | 变为 | (?<![立随当])即 | [例比诸]如
+          | \b(?:is|are|was|were|be|equals?|becomes?|gives?|like|e\.g\.,?)\s
+          | [:：] | 数组|列表|向量|矩阵|区间|序列|集合|元组|坐标|范围|定义域|值域
           | 输入|输出|返回|打印|传入|给定|已知|假设|遍历|将|把
           | (?<![反应核校相绝不作敌配])对 | (?<![存潜内外现所])在 | (?<![服听盲])从
           | \b(?:array|list|vector|matrix|tuple|interval|range|sort(?:ed|ing|s)?)
@@ -324,15 +327,15 @@ def _reading(brackets: str, before: str, after: str, *, is_after_value: bool) ->
     asks_value = (listed or _ONE.match(brackets)) and (is_after_value or _ASKS_VALUE.search(words))
     if not (listed or asks_value) or _ASKS_SOURCE.search(words):
         return "citation"
+    if not listed:
+        return "doubtful"
     if asks_value:
-        return "value" if listed else "doubtful"
+        return "value"
     if _ASKS_LIST.search(words) or _BEFORE_VALUE.match(after):
         return "value"
     is_attached = bool(words) and words[-1] not in _NOT_ATTACHED
     is_ascending = all(one < other for one, other in pairwise(_written_numbers(listed[0])))
-    if is_attached and is_ascending:
-        return "citation"
-    return "doubtful" if is_attached or is_ascending else "value"
+    return "citation" if is_attached or is_ascending else "value"
 
 
 def _written_numbers(brackets: str) -> tuple[int, ...]:

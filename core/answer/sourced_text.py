@@ -12,8 +12,10 @@ from dataclasses import replace
 from core.answer.citations import (
     INVENTED,
     LABEL_CHARACTERS,
+    LOWER,
     MAX_CITATION_LENGTH,
     MAX_DEFINITION_LENGTH,
+    RAISE,
     Cut,
     apply_cuts,
     drop_unsourced,
@@ -39,12 +41,12 @@ MAX_HELD = 400
 _LABEL = rf"[{LABEL_CHARACTERS}]{{0,20}} ?[:：_#]? ?"
 _INSIDE = rf" ?\^?(?:{_LABEL}[0-9０-９]{{1,4}}\^?[ ,，、;；\-–—－~～]{{0,3}})*+{_LABEL}"
 _REMARK = rf"(?:†[^\[\]【】［］\n]{{0,{MAX_CITATION_LENGTH}}})?"
-_BEGUN = rf"(?:<sup> ?)?[\[【［]{{1,2}}{INVENTED}?{_INSIDE}{_REMARK}"
+_BEGUN = rf"(?:{RAISE})?[\[【［]{{1,2}}{INVENTED}?{_INSIDE}{_REMARK}"
 _ENDED = rf"{_BEGUN}[\]】］]{{1,2}}"
 _ADDRESS = rf"<?(?:h(?:t(?:t(?:p(?:s?(?::(?:/(?:/[^\n]{{0,{MAX_DEFINITION_LENGTH}}})?)?)?)?)?)?)?)?"
 _MARKER = r"(?<![^\n]) *(?:[-*+]|\d{1,9}[.)]?)"
 _MAY_BE_CITED = re.compile(
-    rf"(?:{_MARKER})? *(?:{_ENDED}(?: ?</sup>)? ?[,，、]? ?)*"
+    rf"(?:{_MARKER})? *(?:{_ENDED}(?:{LOWER})? ?[,，、]? ?)*"
     rf"(?:{_BEGUN}|{_ENDED}\([^()\n]{{0,12}}|{_ENDED}[:：] {{0,3}}{_ADDRESS}|</?(?:s(?:u(?:p(?:> ?)?)?)?)?)?`*\Z",
     re.IGNORECASE,
 )
