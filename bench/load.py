@@ -46,6 +46,7 @@ from bench.report import write_section
 from core.answer.events import Answer
 from core.answer.message import Message
 from core.answer.stored_message import encode_message
+from core.base.compression import plain_text
 from core.store import Database
 from core.store.backends import SqliteFile
 from core.store.conversations import pack
@@ -292,7 +293,7 @@ async def kept(database: Path, visitors: Sequence[Visitor]) -> int:
     while True:
         with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
             found = {
-                (id, role, text)
+                (id, role, plain_text(text))
                 for id, role, text in connection.execute(
                     "SELECT conversation_id, role, text FROM messages WHERE finished AND conversation_id NOT LIKE 'load-%'"
                 )
