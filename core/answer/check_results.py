@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Any, Literal
 
-CHECKER_VERSION = 1
+CHECKER_VERSION = 2
 """The version of the checker. Results of another version are computed again."""
 
 
@@ -60,6 +60,21 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class AlignedWords:
+    """Words of a statement, and the words of the passage that say the same."""
+
+    start: int
+    end: int
+    """`start` and `end` in the text of the statement."""
+    found_start: int
+    found_end: int
+    """`found_start` and `found_end` in the text of the source."""
+
+    def to_json(self) -> dict[str, int]:
+        return {"start": self.start, "end": self.end, "foundStart": self.found_start, "foundEnd": self.found_end}
+
+
+@dataclass(frozen=True, slots=True)
 class SourceCheck:
     """The result for one statement against one source, or against several together."""
 
@@ -73,6 +88,8 @@ class SourceCheck:
     differences: tuple[Difference, ...] = ()
     by: Literal["rules", "model"] = "rules"
     """The judge. A model is believed only with words that stand in the source."""
+    alignment: tuple[AlignedWords, ...] = ()
+    """The words that were compared, in the order of the statement. Words in none of them have no counterpart."""
 
     @property
     def label(self) -> str:
@@ -86,6 +103,7 @@ class SourceCheck:
             "reason": self.reason,
             "evidence": [asdict(passage) for passage in self.evidence],
             "differences": [asdict(difference) for difference in self.differences],
+            "alignment": [words.to_json() for words in self.alignment],
         } | ({"by": "model"} if self.by == "model" else {})
 
 
@@ -129,11 +147,22 @@ class StatementCheck:
 
 @dataclass(frozen=True, slots=True)
 class UncitedStatement:
-    """A statement without a number that needs a source."""
+    """A statement without a number: it needs a source, or a source says it all the same."""
 
     start: int
     end: int
     text: str
+    check: SourceCheck | None = None
+    """The check against the source that says it word by word; None if none does."""
+
+    @property
+    def agreeing_source(self) -> int | None:
+        """The number of the source that says it."""
+        return self.check.evidence[0].source if self.check else None
+
+    def to_json(self) -> dict[str, Any]:
+        place = {"start": self.start, "end": self.end, "text": self.text}
+        return place | ({"agreesWith": self.agreeing_source, "check": self.check.to_json()} if self.check else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +211,7 @@ class AnswerCheck:
         return {
             "version": self.version,
             "statements": [statement.to_json() for statement in self.statements],
-            "uncited": [asdict(statement) for statement in self.uncited],
+            "uncited": [statement.to_json() for statement in self.uncited],
         } | ({"opinion": self.opinion.to_json()} if self.opinion else {})
 
 
