@@ -24,7 +24,7 @@ _AHEAD = 3
 """The number of clauses of the passage between two that the statement joins."""
 _JOINED = 2
 """The number of clauses of the statement that one clause of the passage may say."""
-_SPECIFIC = 7.0
+_SPECIFIC = 5.0
 """The weight of words, without values, by which a clause is recognised wherever it stands."""
 _PART_END = re.compile("[；;。！!？?\n]+")
 
@@ -96,7 +96,10 @@ class StatementAlignment:
 
     def _earlier(self, part: int, first: int) -> Words:
         """Return the words before a clause, but for those that only say when or where."""
-        before = [*(clause for one in self._statement.parts[:part] for clause in one), *self._statement.parts[part][:first]]
+        before = [
+            *(clause for one in self._statement.parts[:part] for clause in one),
+            *self._statement.parts[part][:first],
+        ]
         return [word for clause in before if not _is_opening(clause) for word in clause]
 
     def _find_part(self, part: int) -> Agreement:

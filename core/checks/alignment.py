@@ -178,7 +178,13 @@ class _Comparison:
         weight = sum(word.weight for run in runs for word in self.stated[run.stated : run.stated_end])
         objections = tuple(self._objections(runs))
         return ClauseMatch(
-            self.place, frozenset(self.places), tuple(self._pairs(runs)), objections, tuple(_gaps(self.stated, self.found, runs)), weight / total, weight
+            self.place,
+            frozenset(self.places),
+            tuple(self._pairs(runs)),
+            objections,
+            tuple(_gaps(self.stated, self.found, runs)),
+            weight / total,
+            weight,
         )
 
     def _pairs(self, runs: Sequence[Run]) -> Iterator[tuple[Word, int, Word]]:
@@ -223,7 +229,9 @@ class _Comparison:
             yield from self._judge_opening(real_skipped)
         elif turning := self._turning(real_skipped):
             yield Objection(turning[0].kind, (), turning)
-        elif real_skipped and (self._goes_on(skipped, real_skipped) if is_last else self._is_broken(skipped, real_skipped)):
+        elif real_skipped and (
+            self._goes_on(skipped, real_skipped) if is_last else self._is_broken(skipped, real_skipped)
+        ):
             yield Objection("skipped", (), real_skipped)
 
     def _judge_opening(self, skipped: Words) -> Iterator[Objection]:
@@ -314,6 +322,8 @@ def _kind_of(extra: Words, skipped: Words) -> str:
     """Return the kind of difference between words in the same place."""
     for one in extra:
         for other in skipped:
-            if one.kind == other.kind and (one.kind in {"date", "score"} or (one.kind == "number" and one.unit == other.unit)):
+            if one.kind == other.kind and (
+                one.kind in {"date", "score"} or (one.kind == "number" and one.unit == other.unit)
+            ):
                 return one.kind
     return next((word.kind for word in extra if word.is_turning), "left over")

@@ -38,7 +38,7 @@ from core.checks.wording import compact, find_quotations, is_refutation, nearest
 SAME_TOPIC_SHARE = 0.5
 """The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a
 contradiction."""
-NOTHING_NEAR_SHARE = 0.35
+NOTHING_NEAR_SHARE = 0.15
 """The share of the statement's pairs up to which no passage speaks of the same thing."""
 MIN_ALIGNED_SHARE = 0.4
 """The share of the statement's pairs from which it is compared word by word."""
@@ -194,9 +194,7 @@ def check_parsed_statement(
         evidence, alignment = _aligned_evidence(found.chain, passage, source)
         return SourceCheck(found.verdict, max(score, SUPPORTED_FROM), found.reason, evidence, alignment=alignment)
     limit = MAX_CONTRADICTED_SCORE if found.differences and source.is_full else MAX_OPEN_SCORE
-    return SourceCheck(
-        found.verdict, min(score, limit), found.reason, _quoted_passages(comparison), found.differences
-    )
+    return SourceCheck(found.verdict, min(score, limit), found.reason, _quoted_passages(comparison), found.differences)
 
 
 def _find_verdict(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 from core.base.chinese.calendar import WrittenDate
-from core.base.chinese.quantities import Quantity
+from core.base.chinese.quantities import CURRENCIES, Quantity
 from core.checks.alignment import ClauseMatch, Gap, Words
 from core.checks.lexicon import RANKS, are_opposite
 from core.checks.numbers import QuantityMatch, match_quantity
@@ -22,9 +22,10 @@ _ENOUGH = 4.0
 _MOST_LEFT = 4
 """The number of further words that may be left over on either side."""
 _NEGATIONS = frozenset(f"negation:{word}" for word in "不 没有 无 并非 无法 不再 不会 不应 禁止 不予".split())
-_SHARED_BY_PARTIES = 0.75
+_SHARED_BY_PARTIES = 0.9
 """The share of a clause's words that the other must have before its parties count as exchanged."""
 _PREPOSITIONS = frozenset("向 对 给 从 comparison:比 voice:被".split())
+_NUMERALS = frozenset("一二三四五六七八九十两")
 _LEAST_NAME = 2
 """Characters of a name that can be exchanged with another."""
 
@@ -43,22 +44,41 @@ def find_contradiction(match: ClauseMatch) -> Contradiction | None:
 
 
 def _contradictions(match: ClauseMatch) -> Iterator[Contradiction]:
+    for one, other in combinations(match.gaps, 2):
+        if _are_exchanged(one, other):
+            yield Contradiction("party", one.extra, other.extra)
     stated = [word for gap in match.gaps for word in gap.extra]
     for gap in match.gaps:
         others = [word for word in stated if word not in gap.extra]
         for one, other in product(gap.extra, _near(gap)):
             if len(gap.extra) + len(others) > _MOST_LEFT:
                 break
-            if _differ(one.value, other.value) or (one.kind == other.kind == "score" and one.key != other.key):
-                yield Contradiction(one.kind, (one,), (other,))
-            elif are_opposite(one.text, other.text) and (len(one.text + other.text) > 2 or _is_exchange_of_one(gap)):
+            if _differ(one.value, other.value) or _are_other_names(one, other, gap):
+                yield Contradiction(one.kind or "number", (one,), (other,))
+            elif are_opposite(one.text, other.text) and (
+                min(len(one.text), len(other.text)) > 1 or _is_exchange_of_one(gap)
+            ):
                 yield Contradiction("wording", (one,), (other,))
         if match.share >= _NEARLY_ALL and len(others) <= 1 and _is_turned(gap):
             yield Contradiction("wording", gap.extra, gap.skipped)
 
 
+def _are_exchanged(one: Gap, other: Gap) -> bool:
+    """Return whether what is stated in two places stands in each other's place."""
+    first, second = [word.key for word in one.extra], [word.key for word in other.extra]
+    there, back = [word.key for word in one.skipped], [word.key for word in other.skipped]
+    return bool(first and second) and there[len(there) - len(second) :] == second and back[: len(first)] == first
+
+
 def _is_exchange_of_one(gap: Gap) -> bool:
     return len(gap.extra) == len(gap.skipped) == 1
+
+
+def _are_other_names(stated: Word, found: Word, gap: Gap) -> bool:
+    """Return whether two scores, ordinals or single numerals differ: 第17 and 第13, 八大 and 六大."""
+    if stated.kind == found.kind and stated.kind in {"score", "ordinal"}:
+        return stated.key != found.key
+    return _is_exchange_of_one(gap) and stated.text in _NUMERALS and found.text in _NUMERALS
 
 
 def _near(gap: Gap) -> Words:
@@ -76,7 +96,9 @@ def _is_turned(gap: Gap) -> bool:
 
 def _differ(stated: Quantity | WrittenDate | None, found: Quantity | WrittenDate | None) -> bool:
     if isinstance(stated, Quantity) and isinstance(found, Quantity):
-        return stated.unit == found.unit and match_quantity(stated, found) is QuantityMatch.OTHER
+        if stated.unit != found.unit:
+            return {stated.unit, found.unit} <= CURRENCIES
+        return match_quantity(stated, found) is QuantityMatch.OTHER
     if isinstance(stated, WrittenDate) and isinstance(found, WrittenDate):
         parts = [(stated.year, found.year), (stated.months, found.months), (stated.day, found.day)]
         known = [(one, other) for one, other in parts if one is not None and other is not None]
@@ -91,11 +113,12 @@ def find_exchange(stated: Words, found: Words) -> Contradiction | None:
     if len(keys & {word.key for word in real}) < _SHARED_BY_PARTIES * len(keys):
         return None
     for place, there in product(range(1, len(mine) - 1), range(1, len(real) - 1)):
-        if mine[place].key == real[there].key and _is_pivot(mine[place]):
-            object_ = _common_name(mine[place + 1 :], real[:there])
-            subject = _common_name(real[there + 1 :], mine[:place])
-            if object_ and subject and not _has(real[there + 1 :], object_) and not _has(mine[place + 1 :], subject):
-                return Contradiction("party", subject, object_)
+        size = _verb_length(mine[place:], real[there:])
+        behind, real_behind = mine[place + size :], real[there + size :]
+        object_ = _common_name(behind, real[:there]) if size else ()
+        subject = _common_name(real_behind, mine[:place]) if object_ else ()
+        if subject and not _has(real_behind, object_) and not _has(behind, subject):
+            return Contradiction("party", subject, object_)
     return None
 
 
@@ -103,20 +126,22 @@ def _has(words: Words, name: Words) -> bool:
     return not {word.key for word in name}.isdisjoint(word.key for word in words)
 
 
-def _is_pivot(word: Word) -> bool:
-    return word.key not in RANKS and word.kind not in VALUES and (word.end - word.start > 1 or word.key in _PREPOSITIONS)
-
-
-def _is_name(word: Word) -> bool:
-    """Return whether the word is not listed: names are not, and verbs mostly are."""
-    return word.is_single or word.kind == "latin"
+def _verb_length(stated: Words, found: Words) -> int:
+    """Return the number of words of the verb or preposition with which both begin; 0 if they do not."""
+    one = stated[0]
+    if one.key != found[0].key or one.key in RANKS or one.kind in VALUES:
+        return 0
+    if one.end - one.start > 1 or one.key in _PREPOSITIONS:
+        return 1
+    is_verb = len(stated) > 1 and len(found) > 1 and stated[1].is_single and stated[1].key == found[1].key
+    return 2 if is_verb else 0
 
 
 def _common_name(behind: Words, before: Words) -> Words:
     """Return the name right behind the verb on one side, if on the other it opens the clause or stands right before the
     verb. A name may have words for its rank before it."""
     length = 0
-    while length < min(len(behind), len(before)) and _is_name(behind[length]):
+    while length < min(len(behind), len(before)) and behind[length].kind in {"", "latin"}:
         length += 1
     for size in range(length, 0, -1):
         keys = [word.key for word in behind[:size]]

@@ -10,7 +10,9 @@ from functools import cached_property
 from core.checks.lexicon import SPEECH
 from core.checks.words import VALUES, Word, split_clauses
 
-_CONDITION_KEYS = frozenset("condition:如果 condition:一旦 condition:只要 condition:除非 condition:凡 condition:仅在 condition:除".split())
+_CONDITION_KEYS = frozenset(
+    "condition:如果 condition:一旦 condition:只要 condition:除非 condition:凡 condition:仅在 condition:除".split()
+)
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
 
 
@@ -79,7 +81,9 @@ class Passage:
 
 def is_opening_word(words: Sequence[Word]) -> bool:
     """Return whether a clause is only a date or an adverb, which belongs to the clause behind it."""
-    return all(word.kind == "date" or word.is_harmless or (word.is_turning and word.key not in SPEECH) for word in words)
+    return all(
+        word.kind == "date" or word.is_harmless or (word.is_turning and word.key not in SPEECH) for word in words
+    )
 
 
 def merge_openings(clauses: Sequence[list[Word]]) -> list[list[Word]]:

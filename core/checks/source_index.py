@@ -106,7 +106,9 @@ class IndexedSource:
 
     def passage(self, windows: Iterable[Window]) -> Passage:
         """Return the clauses of these windows and of the sentences beside them."""
-        wanted = {place for one in windows for place in range(one.first - 1, one.last + 2)} & set(range(len(self.spans)))
+        wanted = {place for one in windows for place in range(one.first - 1, one.last + 2)} & set(
+            range(len(self.spans))
+        )
         return Passage([clause for place in sorted(wanted) for clause in self.clauses(place)])
 
     def whole_passage(self) -> Passage:

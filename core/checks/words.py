@@ -92,7 +92,11 @@ def split_clauses(text: str, published: str | None = None) -> list[list[Word]]:
 def _split_after_speech(words: list[Word]) -> tuple[list[Word], list[Word]]:
     """Return who says something, and what is said: 他表示将参加 is two clauses, as if a comma stood between."""
     for place, word in enumerate(words[:-_LEAST_SAID]):
-        if (word.key in SPEECH or word.key in EVIDENCE) and place and not any(one.is_aside for one in words[place : place + 2]):
+        if (
+            (word.key in SPEECH or word.key in EVIDENCE)
+            and place
+            and not any(one.is_aside for one in words[place : place + 2])
+        ):
             return words[: place + 1], words[place + 1 :]
     return words, []
 
@@ -164,7 +168,9 @@ def _latin_word(plain: str, at: int, end: int) -> Word | None:
         return None
     known = meanings().get(found[0])
     if known:
-        return Word(known.key, *found.span(), known.kind or "latin", known.is_harmless, known.is_particle, text=found[0])
+        return Word(
+            known.key, *found.span(), known.kind or "latin", known.is_harmless, known.is_particle, text=found[0]
+        )
     return Word(found[0], *found.span(), "latin", text=found[0])
 
 

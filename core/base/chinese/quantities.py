@@ -19,6 +19,7 @@ _MONEY = {
     "港元": "港元", "港币": "港元", "hk$": "港元", "欧元": "欧元", "€": "欧元", "英镑": "英镑", "£": "英镑",
     "日元": "日元", "日圆": "日元", "韩元": "韩元", "韩币": "韩元", "卢布": "卢布", "新台币": "新台币",
 }  # fmt: skip
+CURRENCIES = frozenset(_MONEY.values())
 _UNITS: dict[str, tuple[str, float]] = {
     **{name: (currency, 1.0) for name, currency in _MONEY.items() if name not in "¥￥$€£us$hk$"},
     "角": ("元", 0.1), "美分": ("美元", 0.01),
@@ -51,7 +52,7 @@ _UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=Tru
 _SIGN = "|".join(re.escape(sign) for sign in ("us$", "hk$", "人民币", "$", "¥", "￥", "€", "£"))
 _AT_A_BORDER = "超过|高于|多于|大于|少于|低于|小于"
 _BEFORE = (
-    f"(?:不[得能可应会许宜]?|未|没有)(?:{_AT_A_BORDER})|不足|不到|未满|不满|未达|将近|接近|大约|约为|约|近|超过|超出|超|逾|高于|多于|大于|突破"
+    f"(?:不[得能可应会许宜]?|未|没有?)(?:{_AT_A_BORDER})|不足|不到|未满|不满|未达|将近|接近|大约|约为|约|近|超过|超出|超|逾|高于|多于|大于|突破"
     "|低于|少于|小于|至少|最少|至多|最多|最高|大概|差不多|平均"
 )
 _AFTER = "以上|以下|以内|之内|左右|上下|及以上|及以下|内|之久"
@@ -144,7 +145,7 @@ def _is_name(match: re.Match[str], plain: str) -> bool:
         return True
     if written[0].isdigit():
         return plain[match.end() - 1].isascii() and bool(_WORD_GOES_ON.match(plain, match.end()))
-    if (written, unit) == ("十", "分"):
+    if (written, unit) == ("十", "分") or not written.strip("百千万亿"):
         return True
     if written in {"一", "半"} and not match["high"]:
         return not unit or unit in _WEAK_AFTER_ONE or _UNITS[unit][0] == ""
@@ -199,7 +200,7 @@ def _last_digit_size(written: str, value: float) -> float:
     return 10.0 ** (len(digits) - len(digits.rstrip("0")))
 
 
-_NOT = re.compile(f"(?:不[得能可应会许宜]|未|没有)(?={_AT_A_BORDER}|短于)")
+_NOT = re.compile(f"(?:不[得能可应会许宜]|未|没有?)(?={_AT_A_BORDER}|短于)")
 _JUST_BELOW = "近 将近 接近"
 _SIGNS = {
     "≥": "以上 至少 最少 最低 最短 不少于 不低于 不小于 不短于",
