@@ -18,6 +18,8 @@ SCREEN = (1_280.0, 800.0)
 MAX_VALUE = 2_000
 """Limit in characters for a value after its variables are replaced. A page with a longer one cannot be judged."""
 UNSET = "unset"
+Styles = dict[str, str]
+"""Values by property, in lower case. Shorthands stand under each of their properties."""
 _MAX_ROUNDS = 30
 
 # ── Variables ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -56,13 +58,36 @@ def replace_variables(value: str, variables: Mapping[str, str], attributes: Mapp
 
 _WIDTH, _HEIGHT = SCREEN[0] / 100, SCREEN[1] / 100
 _PIXELS = {
-    **{"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 37.8, "mm": 3.78, "q": 0.945},
-    **{"ex": 8.0, "ch": 8.0, "%": 5.0},
+    "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 37.8, "mm": 3.78, "q": 0.945,
+    "ex": 8.0, "ch": 8.0, "%": 5.0,
     **{kind + unit: _WIDTH for kind in ("v", "dv", "sv", "lv", "cq") for unit in ("w", "i", "max")},
     **{kind + unit: _HEIGHT for kind in ("v", "dv", "sv", "lv", "cq") for unit in ("h", "b", "min")},
 }  # fmt: skip
-"""Pixels of a unit. Every other unit is about as large as a letter."""
+"""Pixels of a unit. The others are about as large as a letter."""
 _LETTER = 16.0
+UNITS = frozenset(
+    (
+        *_PIXELS,
+        "em",
+        "rem",
+        "lh",
+        "rlh",
+        "cap",
+        "rcap",
+        "ic",
+        "ric",
+        "rex",
+        "rch",
+        "fr",
+        "deg",
+        "grad",
+        "rad",
+        "turn",
+        "s",
+        "ms",
+    )
+)
+"""Units that a browser knows."""
 _TURNS = {"deg": 1.0, "grad": 0.9, "rad": 57.2958, "turn": 360.0}
 LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?)(%|[a-z]*)(?![\w.])")
 
@@ -89,7 +114,12 @@ class _Quantity(NamedTuple):
 
 
 _MATH: dict[str, Callable[..., float]] = {
-    **{"calc": float, "-webkit-calc": float, "min": min, "max": max, "abs": abs, "hypot": math.hypot},
+    "calc": float,
+    "-webkit-calc": float,
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "hypot": math.hypot,
     "clamp": lambda least, wanted, most: max(least, min(wanted, most)),
     "sign": lambda number: math.copysign(number != 0, number),
 }

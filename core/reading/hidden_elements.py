@@ -51,7 +51,10 @@ def _remove_own_words(element: HtmlElement) -> None:
 def _is_silent(element: HtmlElement) -> bool:
     if element.tag in _SILENT or not isinstance(element.tag, str):  # a comment or a processing instruction
         return True
-    return "class" in element.attrib and not _FOR_SCREEN_READERS.isdisjoint(element.attrib["class"].split())
+    attributes = element.attrib
+    if "hidden" in attributes or "popover" in attributes or (element.tag == "dialog" and "open" not in attributes):
+        return True
+    return "class" in attributes and not _FOR_SCREEN_READERS.isdisjoint(attributes["class"].split())
 
 
 class _JudgedPage:
@@ -140,7 +143,9 @@ class _JudgedPage:
             host = template.getparent()
             if "shadowrootmode" not in template.attrib or host is None:
                 continue
-            slots = {slot.get("name", "") for slot in template.iter("slot")} if not _hides_host(template) else set[str]()
+            slots = (
+                {slot.get("name", "") for slot in template.iter("slot")} if not _hides_host(template) else set[str]()
+            )
             self.unseen += [child for child in host if child.get("slot", "") not in slots]
             if "" not in slots:
                 self.illegible.append(host)

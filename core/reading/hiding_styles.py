@@ -15,13 +15,13 @@ from core.reading.css_values import (
     WHITE,
     Channels,
     Colour,
+    Styles,
     colours_in,
     lengths,
     numbers,
     parse_colour,
     pixels,
 )
-from core.reading.page_styles import Styles
 
 LEAST_FONT = 5.0
 """Pixels. Nobody reads smaller words."""
@@ -89,7 +89,11 @@ def _is_empty_inset(inside: str) -> bool:
     values = inside.partition("round")[0]
     sides = [(values.split() * 4)[n] for n in (0, 1)] if values.split() else []
     shares = [float(one) for one in re.findall(r"([\d.]+)%", values)]
-    return any(one >= 50 for one in shares) or _is_far(values) or any(one >= 100 for side in sides for one in lengths(side) if "%" not in side)
+    return (
+        any(one >= 50 for one in shares)
+        or _is_far(values)
+        or any(one >= 100 for side in sides for one in lengths(side) if "%" not in side)
+    )
 
 
 def _is_empty_circle(inside: str) -> bool:
@@ -137,6 +141,7 @@ HIDING: dict[str, Callable[[str], object]] = {
     "mask-size": lambda value: re.match(r"0(?![.\d]*[1-9])", value),
     "mask-mode": lambda value: "luminance" in value,
     **dict.fromkeys(("left", "right", "top", "bottom", "margin-left", "margin-top"), _is_far),
+    **dict.fromkeys(("grid-template-rows", "grid-template-columns"), lambda value: {*lengths(value)} == {0.0}),
     "text-indent": lambda value: any(length <= FAR_INDENT for length in lengths(value)),
     "letter-spacing": lambda value: any(length <= NO_SPACE for length in lengths(value)),
 }
@@ -160,7 +165,9 @@ def _is_beyond_screen(styles: Styles) -> bool:
 
 def _is_turned_away(styles: Styles) -> bool:
     turns = (numbers(inside) for name, inside in _FUNCTION.findall(styles.get("transform", "")) if name in _TURNS)
-    return styles.get("backface-visibility") == "hidden" and any(cos(radians(one)) < 0 for turn in turns for one in turn)
+    return styles.get("backface-visibility") == "hidden" and any(
+        cos(radians(one)) < 0 for turn in turns for one in turn
+    )
 
 
 _TURNS = {"rotatex", "rotatey"}
@@ -174,6 +181,7 @@ def _has_no_room(styles: Styles) -> bool:
         _is_flat(styles, "width", "padding-left", "padding-right")
         or _is_flat(styles, "height", "padding-top", "padding-bottom")
         or _has_flat_lines(styles)
+        or _takes_no_share(styles)
         or (indent.endswith("%") and any(share >= 1 for share in numbers(indent)))
     )
 
@@ -194,6 +202,12 @@ def _is_flat(styles: Styles, size: str, before: str, after: str) -> bool:
     if any(name in styles and _is_nothing(styles[name], taken) for name in (size, f"max-{size}")):
         return True
     return size == "height" not in styles and not {"size", "strict"}.isdisjoint(styles.get("contain", "").split())
+
+
+def _takes_no_share(styles: Styles) -> bool:
+    """Return whether an element of a flexible row asks for nothing and gets nothing."""
+    basis, grow = lengths(styles.get("flex-basis", "")), lengths(styles.get("flex-grow", ""))
+    return bool(basis) and basis[-1] <= 0 and not any(grow[:1])
 
 
 def _length(styles: Styles, name: str) -> float:
@@ -248,6 +262,11 @@ def _differ(one: Channels, other: Channels) -> bool:
     return any(abs(a - b) > SAME_COLOUR for a, b in zip(one, other, strict=True))
 
 
+def hides_alone(name: str, value: str) -> bool:
+    """Return whether a single declaration hides something on a usual page."""
+    return is_hiding({name: value}) or not look_of({name: value}, Look()).is_legible
+
+
 def look_of(styles: Styles, parent: Look) -> Look:
     """Return the look of an element's own words."""
     if not styles:
@@ -285,7 +304,9 @@ def _opacity(styles: Styles) -> float:
 
 def _scale(styles: Styles) -> float:
     factors = [abs(one) for name in ("scale", "zoom") for one in numbers(styles.get(name, ""))[:2]]
-    factors += [abs(cos(radians(one))) for one in numbers(styles.get("rotate", "")) if _is_turned(styles["rotate"])][-1:]
+    factors += [abs(cos(radians(one))) for one in numbers(styles.get("rotate", "")) if _is_turned(styles["rotate"])][
+        -1:
+    ]
     for name, inside in _FUNCTION.findall(styles.get("transform", "")):
         factors += _FACTORS.get(name, _no_factors)(numbers(inside))
     return min(factors, default=1.0)

@@ -12,20 +12,20 @@ import tinycss2
 from core.reading.css_values import SCREEN, calculate, pixels
 
 _NUMBERS = {
-    **{"width": SCREEN[0], "height": SCREEN[1], "device-width": SCREEN[0], "device-height": SCREEN[1]},
-    **{"inline-size": SCREEN[0], "block-size": SCREEN[1], "aspect-ratio": SCREEN[0] / SCREEN[1]},
-    **{"device-aspect-ratio": SCREEN[0] / SCREEN[1], "resolution": 1.0, "-webkit-device-pixel-ratio": 1.0},
-    **{"color": 8.0, "color-index": 0.0, "monochrome": 0.0, "grid": 0.0},
+    "width": SCREEN[0], "height": SCREEN[1], "device-width": SCREEN[0], "device-height": SCREEN[1],
+    "inline-size": SCREEN[0], "block-size": SCREEN[1], "aspect-ratio": SCREEN[0] / SCREEN[1],
+    "device-aspect-ratio": SCREEN[0] / SCREEN[1], "resolution": 1.0, "-webkit-device-pixel-ratio": 1.0,
+    "color": 8.0, "color-index": 0.0, "monochrome": 0.0, "grid": 0.0,
 }  # fmt: skip
 _WORDS = {
-    **{"orientation": "landscape", "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine"},
-    **{"prefers-color-scheme": "light", "scripting": "enabled", "update": "fast", "display-mode": "browser"},
+    "orientation": "landscape", "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine",
+    "prefers-color-scheme": "light", "scripting": "enabled", "update": "fast", "display-mode": "browser",
     **dict.fromkeys(
         ("prefers-reduced-motion", "prefers-contrast", "prefers-reduced-data", "prefers-reduced-transparency"),
         "no-preference",
     ),
-    **{"forced-colors": "none", "inverted-colors": "none", "overflow-block": "scroll", "overflow-inline": "scroll"},
-    **{"color-gamut": "srgb", "dynamic-range": "standard", "scan": "progressive"},
+    "forced-colors": "none", "inverted-colors": "none", "overflow-block": "scroll", "overflow-inline": "scroll",
+    "color-gamut": "srgb", "dynamic-range": "standard", "scan": "progressive",
 }  # fmt: skip
 _NOTHING = {"none", "no-preference", "0"}
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
@@ -40,14 +40,14 @@ def is_for_screen(media: str) -> bool:
     return not media.strip() or any(_holds(_parse(one), _has_feature) for one in media.lower().split(","))
 
 
-def is_supported(condition: str) -> bool:
-    """Return whether a browser can do what @supports asks for."""
-    return bool(_holds(_parse(condition.lower()), _knows))
+def is_supported(condition: str) -> bool | None:
+    """Return whether a browser can do what @supports asks for. None: it is not known here."""
+    return _holds(_parse(condition.lower()), _knows)
 
 
-def is_contained(condition: str) -> bool:
-    """Return whether a container as wide as the screen meets a condition of @container. Its styles are not asked for."""
-    return bool(_holds(_parse(re.sub(r"^(?!not\b)[\w-]+\s*(?=\()", "", condition.lower())), _has_feature))
+def is_contained(condition: str) -> bool | None:
+    """Return whether a container as wide as the screen meets a condition of @container. None: it asks for styles."""
+    return _holds(_parse(re.sub(r"^(?!not\b)[\w-]+\s*(?=\()", "", condition.lower())), _has_feature)
 
 
 def _parse(condition: str) -> list[Any]:
@@ -138,7 +138,16 @@ _KNOWN = frozenset(
         *("opacity", "order", "outline", "overflow", "overflow-anchor", "overscroll-behavior", "padding", "position"),
         *("row-gap", "scroll-behavior", "scroll-snap-type", "scrollbar-color", "scrollbar-gutter", "scrollbar-width"),
         *("shape-outside", "text-align", "text-decoration", "text-indent", "text-wrap", "top", "touch-action"),
-        *("transform", "transform-style", "transition", "translate", "visibility", "white-space", "width", "will-change"),
+        *(
+            "transform",
+            "transform-style",
+            "transition",
+            "translate",
+            "visibility",
+            "white-space",
+            "width",
+            "will-change",
+        ),
         *("writing-mode", "z-index", "zoom"),
     )
 )
@@ -148,4 +157,6 @@ def _knows(condition: str) -> bool | None:
     name, _, value = (part.strip() for part in condition.partition(":"))
     if condition.startswith("selector("):
         return True
-    return bool(value) and (name.startswith("--") or name.removeprefix("-webkit-") in _KNOWN)
+    if not value or name.startswith(("-ms-", "-moz-", "-o-")):
+        return False
+    return True if name.startswith("--") or name.removeprefix("-webkit-") in _KNOWN else None

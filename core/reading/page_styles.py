@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import tinycss2
 from cssselect2 import ElementWrapper, Matcher, SelectorError, compile_selector_list
+from cssselect2.compiler import CompiledSelector
 from lxml.html import HtmlElement
 
-from core.reading.css_values import UNSET, calculate, old_colour, parse_colour, replace_variables
+from core.reading.css_values import UNITS, UNSET, Styles, calculate, old_colour, parse_colour, replace_variables
 from core.reading.extraction_types import NotReadable
+from core.reading.hiding_styles import hides_alone
 from core.reading.media_queries import is_for_screen
 from core.reading.style_sheets import NO_LAYER, Layer, Rule, split_rules, split_selectors
 
-Styles = dict[str, str]
-"""Values by property, in lower case. Shorthands stand under each of their properties."""
 Declarations = dict[str, tuple[str, bool]]
 """Values by property, and whether they are important."""
 
@@ -31,8 +31,8 @@ MAX_SELECTORS = 4_000
 # ── Properties ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _INHERITED = {
-    **{"color": "canvastext", "-webkit-text-fill-color": "currentcolor", "visibility": "visible", "font-size": "16px"},
-    **{"text-indent": "0", "letter-spacing": "0", "line-height": "normal", "-webkit-text-security": "none"},
+    "color": "canvastext", "-webkit-text-fill-color": "currentcolor", "visibility": "visible", "font-size": "16px",
+    "text-indent": "0", "letter-spacing": "0", "line-height": "normal", "-webkit-text-security": "none",
 }  # fmt: skip
 """Inherited properties, and their values at the root of a page."""
 PROPERTIES = frozenset({
@@ -44,6 +44,7 @@ PROPERTIES = frozenset({
     *("clip", "clip-path", "mask-image", "mask-size", "mask-mode", "overflow-x", "overflow-y"),
     *("width", "height", "max-width", "max-height", "min-width", "min-height", "padding-top", "padding-bottom"),
     *("padding-right", "padding-left", "box-sizing", "backdrop-filter", "backface-visibility"),
+    *("flex-grow", "flex-basis", "grid-template-rows", "grid-template-columns"),
 })  # fmt: skip
 _SIDES = ("top", "right", "bottom", "left")
 _BY_SIDE: dict[str, tuple[str, ...]] = {
@@ -63,15 +64,16 @@ _SHORTHANDS = {
     "mask": ("mask-image", "mask-size", "mask-mode"),
     "animation": tuple(name for name in PROPERTIES if name.startswith("animation-")),
     "offset": ("offset-path",),
+    "flex": ("flex-grow", "flex-basis"),
     "all": tuple(PROPERTIES),
 }
 _OTHER_NAMES = {
     **{f"-webkit-{name}": name for name in ("filter", "backdrop-filter", "transform", "clip-path", "mask", "mask-image")},
     **{f"-webkit-{name}": name for name in ("background-clip", "animation", "animation-name", "opacity", "mask-size")},
-    **{"inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom"},
-    **{"margin-inline-start": "margin-left", "margin-block-start": "margin-top"},
-    **{"inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height"},
-    **{"min-inline-size": "min-width", "min-block-size": "min-height"},
+    "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
+    "margin-inline-start": "margin-left", "margin-block-start": "margin-top",
+    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
+    "min-inline-size": "min-width", "min-block-size": "min-height",
 }  # fmt: skip
 _ALL_NAMES = sorted({*PROPERTIES, *_BY_SIDE, *_SHORTHANDS, *_OTHER_NAMES})
 _RELEVANT = re.compile(rf"\\|(?<![\w-])(?:{'|'.join(_ALL_NAMES)}|--[^\s:;]+)\s*:", re.IGNORECASE)
@@ -79,7 +81,16 @@ _FOR_ALL = frozenset({"inherit", "initial", UNSET, "revert", "revert-layer"})
 _DISPLAYS = frozenset(
     (
         *("none", "block", "inline", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "contents", "flow"),
-        *("flow-root", "list-item", "table", "inline-table", "table-row", "table-cell", "table-caption", "table-column"),
+        *(
+            "flow-root",
+            "list-item",
+            "table",
+            "inline-table",
+            "table-row",
+            "table-cell",
+            "table-caption",
+            "table-column",
+        ),
         *("table-row-group", "table-header-group", "table-footer-group", "table-column-group", "ruby", "ruby-text"),
         *("ruby-base", "-webkit-box", "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex", "math"),
     )
@@ -93,10 +104,10 @@ _WORDS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("opacity", "letter-spacing", "zoom", "scale", "z-index"), frozenset(("none", "auto", "normal", "reset"))),
     **dict.fromkeys((*_SIDES, "margin-left", "margin-top", "margin", "inset", "text-indent"), frozenset(("auto", "hanging", "each-line"))),
     **dict.fromkeys(("transform", "filter", "clip-path", "translate"), frozenset(("none", "border-box", "padding-box", "content-box", "margin-box"))),
-    "font-size": frozenset("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math".split()),
+    "font-size": frozenset(["xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "smaller", "larger", "math"]),
     **dict.fromkeys(
         ("width", "height", "max-width", "max-height", "min-width", "min-height", "block-size", "inline-size"),
-        frozenset("auto none min-content max-content fit-content stretch -webkit-fill-available -webkit-max-content -webkit-min-content -webkit-fit-content".split()),
+        frozenset(["auto", "none", "min-content", "max-content", "fit-content", "stretch", "-webkit-fill-available", "-webkit-max-content", "-webkit-min-content", "-webkit-fit-content"]),
     ),
 }  # fmt: skip
 """Words that a property knows, for those where it matters: a browser drops a declaration with any other."""
@@ -106,10 +117,26 @@ _TYPES: dict[str, frozenset[str]] = {
 }
 
 
+_LENGTHS = frozenset({"font-size", "letter-spacing", "width", "height", "max-width", "max-height", *_SIDES})
+_SINGLE = _LENGTHS | {
+    "visibility",
+    "position",
+    "content-visibility",
+    "opacity",
+    "zoom",
+    "z-index",
+    "clip",
+    "flex-basis",
+}
+_SMALL = 5
+
+
 def _is_valid(name: str, tokens: list[Any]) -> bool:
     """Return whether a browser accepts a declaration, as far as that matters here."""
     shown = [token for token in tokens if token.type not in {"whitespace", "comment"}]
-    if not shown or any(token.type == "function" and token.lower_name in {"var", "env", "attr"} for token in _all(shown)):
+    if not shown or any(
+        token.type == "function" and token.lower_name in {"var", "env", "attr"} for token in _all(shown)
+    ):
         return bool(shown)
     words = {token.lower_value for token in shown if token.type == "ident"}
     if len(shown) == 1 and words & _FOR_ALL:
@@ -117,6 +144,12 @@ def _is_valid(name: str, tokens: list[Any]) -> bool:
     if name in {"color", "background-color", "-webkit-text-fill-color"}:
         value = calculate(tinycss2.serialize(shown).lower())
         return value == "currentcolor" or "(" in value or parse_colour(value) is not None
+    if len(shown) > 1 and name in _SINGLE:
+        return False
+    if any(token.type == "dimension" and token.lower_unit not in UNITS for token in shown):
+        return False
+    if name in _LENGTHS and any(token.type == "number" and token.value > _SMALL for token in shown):
+        return False  # a length needs a unit; only very old pages may leave it out
     types = {token.type for token in shown}
     return words <= _WORDS.get(name, words) and types <= _TYPES.get(name, types)
 
@@ -148,7 +181,9 @@ _KNOWN = frozenset({*PROPERTIES, *_BY_SIDE, *_SHORTHANDS})
 def _written(tokens: list[Any]) -> str:
     """Return a value as text, without comments and without the addresses of pictures."""
     value = re.sub(r"\s+", " ", tinycss2.serialize([one for one in tokens if one.type != "comment"])).strip()
-    return re.sub(r"url\((?:\"[^\"]*\"|'[^']*'|[^)]*)\)", "url()", value, flags=re.IGNORECASE) if "(" in value else value
+    return (
+        re.sub(r"url\((?:\"[^\"]*\"|'[^']*'|[^)]*)\)", "url()", value, flags=re.IGNORECASE) if "(" in value else value
+    )
 
 
 def _longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
@@ -170,13 +205,12 @@ def _cascade(found: Declarations, later: Declarations) -> None:
 # ── A page ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _BY_BROWSER: dict[str, Declarations] = {
-    **dict.fromkeys(("noembed", "noframes", "rp", "title", "area", "param"), {"display": ("none", False)}),
+    **{tag: {"display": ("none", False)} for tag in ("rp", "title", "area", "param")},
     "mark": {"background-color": ("#ff0", False), "color": ("#000", False)},
     "button": {"background-color": ("#efefef", False), "color": ("#000", False)},
 }
 """Styles of a browser itself."""
 _LINK: Declarations = {"color": ("#0000ee", False)}
-_HIDDEN: Declarations = {"display": ("none", False)}
 _WRITTEN_AS_ATTRIBUTE = {"color": "color", "text": "color", "bgcolor": "background-color"}
 _NAME = re.compile(r"([.#])((?:[\w-]|[^\x00-\x7f])+)")
 _USE = re.compile(r"var\(\s*(--[^\s,()]+)", re.IGNORECASE)
@@ -184,7 +218,11 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\]]*\]")
 _EVERY, _NONE = ":is(*)", ":not(*)"
 _PSEUDO_CLASSES = {
     **dict.fromkeys(("defined", "read-only", "dir(ltr)"), _EVERY),
-    **{"placeholder-shown": "[placeholder]", "required": "[required]", "open": "[open]"},
+    "placeholder-shown": "[placeholder]",
+    "required": "[required]",
+    "open": "[open]",
+    "-webkit-any-link": ":any-link",
+    **dict.fromkeys(("optional", "valid"), ":is(form,input,textarea,select,button)"),
     **dict.fromkeys(("popover-open", "fullscreen", "modal", "read-write", "dir(rtl)", "picture-in-picture"), _NONE),
     **dict.fromkeys(("autofill", "-webkit-autofill", "default", "indeterminate", "invalid", "in-range"), _NONE),
     **dict.fromkeys(("out-of-range", "user-valid", "user-invalid", "has-slotted", "-webkit-full-screen"), _NONE),
@@ -214,7 +252,8 @@ class PageStyles:
         self._has_layers = False
         self.has_rules = False
         self.root_variables: dict[str, str] = {}
-        css = "\n".join(style.text or "" for style in tree.iter("style") if _is_in_force(style))
+        title = _title_in_use(tree)
+        css = "\n".join(style.text or "" for style in tree.iter("style") if _is_in_force(style, title))
         if css.strip():
             attributes = " ".join(element.get("style", "") for element in tree.iter() if element.attrib)
             self._add_rules(css, _names_in(tree), set(_USE.findall(f"{css} {attributes}")))
@@ -225,10 +264,10 @@ class PageStyles:
             if rule.keyframes or rule.head.startswith("@"):
                 self._add_at_rule(rule)
                 continue
-            wanted = [one for one in split_selectors(rule.head) if _may_match(one, names)]
-            declarations = parse_declarations(rule.body) if wanted else {}
-            declarations = {name: one for name, one in declarations.items() if name in PROPERTIES or name in used}
-            if not declarations:
+            selectors = split_selectors(rule.head)
+            wanted = [one for one in selectors if _may_match(one, names)]
+            declarations = _usable(rule, used) if wanted else {}
+            if not declarations or not all(map(_is_selector, selectors)):  # a browser drops the whole rule
                 continue
             count += len(wanted)
             if count > MAX_SELECTORS:
@@ -240,17 +279,14 @@ class PageStyles:
         if rule.keyframes:
             frames = self._frames.setdefault(rule.keyframes, {"from": {}, "to": {}})
             for place in split_selectors(rule.head.lower()):
-                frames.setdefault({"0%": "from", "100%": "to"}.get(place, place), {}).update(parse_declarations(rule.body))
+                frames.setdefault({"0%": "from", "100%": "to"}.get(place, place), {}).update(
+                    parse_declarations(rule.body)
+                )
         elif initial := re.search(r"initial-value\s*:([^;]*)", rule.body):
             self.root_variables[rule.head.split()[-1]] = initial[1].strip()
 
     def _add_selector(self, selector: str, layer: Layer, declarations: Declarations) -> None:
-        known = _PSEUDO_CLASS.sub(lambda found: _PSEUDO_CLASSES[found[1].lower()], selector.replace("*|", ""))
-        try:
-            compiled = compile_selector_list(known)
-        except (SelectorError, NotImplementedError, RecursionError):  # a browser ignores it as well
-            return
-        for one in compiled:
+        for one in _compiled(selector) or ():
             if one.pseudo_element in {None, "before", "after", "first-line"}:
                 self._matcher.add_selector(one, (layer, declarations))
                 self._has_layers = self._has_layers or layer != NO_LAYER
@@ -283,7 +319,9 @@ class PageStyles:
             else:
                 _cascade(drawn.setdefault(pseudo, {}), declarations)
 
-    def _in_order(self, matches: list[tuple[str | None, Layer, Declarations]]) -> Iterable[tuple[str | None, Layer, Declarations]]:
+    def _in_order(
+        self, matches: list[tuple[str | None, Layer, Declarations]]
+    ) -> Iterable[tuple[str | None, Layer, Declarations]]:
         """Return matches so that later ones win: by layer, and in reverse for what is important."""
         if not self._has_layers:
             return matches
@@ -308,9 +346,44 @@ class PageStyles:
         return frames["to"] if re.search(r"\b(?:forwards|both)\b", words) else {}
 
 
-def _is_in_force(style: HtmlElement) -> bool:
+def _usable(rule: Rule, used: set[str]) -> Declarations:
+    """Return what a rule declares. What is uncertain may hide something, but show nothing."""
+    found = {name: one for name, one in parse_declarations(rule.body).items() if name in PROPERTIES or name in used}
+    return found if rule.is_certain else {name: one for name, one in found.items() if hides_alone(name, one[0].lower())}
+
+
+_PLAIN = re.compile(r"[\w\s.#>+~*-]+")
+_DRAWN = re.compile(
+    r"::(?!-webkit-|before|after|first-l|selection|marker|placeholder|backdrop|file-selector|cue|part|slotted|"
+    r"target-text|highlight|details-content|view-transition|spelling|grammar|scroll|search-text|checkmark|picker|column)"
+)
+"""A pseudo-element that no browser of today knows."""
+
+
+def _is_selector(selector: str) -> bool:
+    return bool(_PLAIN.fullmatch(selector)) or (not _DRAWN.search(selector) and _compiled(selector) is not None)
+
+
+@lru_cache(maxsize=MAX_SELECTORS)
+def _compiled(selector: str) -> list[CompiledSelector] | None:
+    """Return what matches a selector, or None if nothing is known to."""
+    known = _PSEUDO_CLASS.sub(lambda found: _PSEUDO_CLASSES[found[1].lower()], selector.replace("*|", ""))
+    try:
+        found: list[CompiledSelector] = compile_selector_list(known.replace(":-webkit-any(", ":is("))
+    except (SelectorError, NotImplementedError, RecursionError, SyntaxError):
+        return None
+    return found
+
+
+def _title_in_use(tree: HtmlElement) -> str:
+    """Return the title of the first sheet that has one. Sheets of another title are for a reader to choose."""
+    return next((sheet.get("title", "") for sheet in tree.iter("style", "link") if sheet.get("title")), "")
+
+
+def _is_in_force(style: HtmlElement, title: str) -> bool:
     return (
         style.get("type", "text/css").strip().lower() in {"", "text/css"}
+        and style.get("title", title) in {"", title}
         and is_for_screen(style.get("media", ""))
         and not any(one.tag in {"template", "noscript"} for one in style.iterancestors())
     )
@@ -334,12 +407,8 @@ def _presentation(element: HtmlElement) -> Declarations:
     """Return what a browser's own sheet and the attributes of an element declare."""
     found = dict(_BY_BROWSER.get(element.tag, {}))
     attributes = element.attrib
-    if not attributes:
-        return found | (_HIDDEN if element.tag == "dialog" else {})
     if element.tag == "a" and "href" in attributes:
         found |= _LINK
-    if "hidden" in attributes or "popover" in attributes or (element.tag == "dialog" and "open" not in attributes):
-        found |= _HIDDEN
     for name in attributes.keys() & _WRITTEN_AS_ATTRIBUTE.keys():
         found[_WRITTEN_AS_ATTRIBUTE[name]] = old_colour(attributes[name]), False
     return found

@@ -36,11 +36,14 @@ class Rule:
     layer: Layer = NO_LAYER
     keyframes: str = ""
     """Name of the animation that the rule is a frame of."""
+    is_certain: bool = True
+    """False if it depends on what cannot be judged without the layout or the whole of a browser."""
 
 
 @dataclass(slots=True)
 class _Block:
     applies: bool = True
+    is_certain: bool = field(default=True, kw_only=True)
     selectors: str = ""
     """Empty for a block of rules such as @media."""
     limit: str = ""
@@ -118,16 +121,16 @@ class _Splitter:
             return self._open_at_rule(head[:MAX_SELECTOR], around)
         if around.keyframes:
             return _Block(around.applies, head, keyframes=around.keyframes)
-        selectors = head
+        selectors = head.replace("&", ":root")
         if around.selectors or around.limit:
             selectors = ",".join(_nested(one, around) for one in split_selectors(head[:MAX_SELECTOR]))
         applies = around.applies and len(selectors) <= MAX_SELECTOR
-        return _Block(applies, selectors[:MAX_SELECTOR] or "-", layer=around.layer)
+        return _Block(applies, selectors[:MAX_SELECTOR] or "-", layer=around.layer, is_certain=around.is_certain)
 
     def _open_at_rule(self, head: str, around: _Block) -> _Block:
         name = (re.match(r"@[\w-]*", head) or [""])[0].lower()
         rest = head[len(name) :].strip()
-        block = _Block(around.applies, around.selectors, around.limit, around.layer)
+        block = _Block(around.applies, around.selectors, around.limit, around.layer, is_certain=around.is_certain)
         if name == "@layer":
             block.layer = (*around.layer, *(rest.split(".") if rest else (f" {len(self._layers)}",)))
             self._place(block.layer)
@@ -139,7 +142,9 @@ class _Splitter:
         elif name == "@property":
             block.selectors = head
         else:
-            block.applies = around.applies and _applies(name, rest)
+            holds = _holds(name, rest)
+            block.applies = around.applies and holds is not False
+            block.is_certain = around.is_certain and holds is True and name != "@container"
         return block
 
     def _place(self, layer: tuple[str, ...]) -> Layer:
@@ -151,7 +156,9 @@ class _Splitter:
 
     def _close(self, block: _Block) -> Iterator[Rule]:
         if block.applies and block.selectors:
-            yield Rule(block.selectors, "".join(block.body), self._place(block.layer), block.keyframes)
+            yield Rule(
+                block.selectors, "".join(block.body), self._place(block.layer), block.keyframes, block.is_certain
+            )
 
 
 def _nested(selector: str, around: _Block) -> str:
@@ -160,9 +167,9 @@ def _nested(selector: str, around: _Block) -> str:
     return f"{whole}:not(:is({around.limit}) *)" if around.limit and "::" not in whole else whole
 
 
-def _applies(name: str, condition: str) -> bool:
+def _holds(name: str, condition: str) -> bool | None:
     if name == "@media":
         return is_for_screen(condition)
     if name == "@supports":
         return is_supported(condition)
-    return name == "@container" and is_contained(condition)
+    return is_contained(condition) if name == "@container" else False

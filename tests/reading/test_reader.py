@@ -132,7 +132,9 @@ METADATA = {
 
 
 @pytest.mark.parametrize("markup", METADATA.values(), ids=METADATA)
-@pytest.mark.parametrize(("body", "expected"), [('<div id="root"></div>', {"script", "empty"}), ("<p>{}</p>", {"read"})])
+@pytest.mark.parametrize(
+    ("body", "expected"), [('<div id="root"></div>', {"script", "empty"}), ("<p>{}</p>", {"read"})]
+)
 def test_metadata_is_no_text(
     reader: Reader, web: Web, deadline: Deadline, markup: str, body: str, expected: set[str]
 ) -> None:
