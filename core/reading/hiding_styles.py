@@ -206,8 +206,8 @@ def _is_flat(styles: Styles, size: str, before: str, after: str) -> bool:
 
 def _takes_no_share(styles: Styles) -> bool:
     """Return whether an element of a flexible row asks for nothing and gets nothing."""
-    basis, grow = lengths(styles.get("flex-basis", "")), lengths(styles.get("flex-grow", ""))
-    return bool(basis) and basis[-1] <= 0 and not any(grow[:1])
+    basis, grow = styles.get("flex-basis", "").split(), lengths(styles.get("flex-grow", ""))
+    return bool(basis) and lengths(basis[-1]) == [0.0] and not any(grow[:1])
 
 
 def _length(styles: Styles, name: str) -> float:
@@ -291,7 +291,12 @@ def _inverted(styles: Styles, look: Look) -> Look:
 
 
 def _colour(value: str, inherited: Colour | None) -> Colour | None:
-    return inherited if value in {"", "inherit", "currentcolor"} else parse_colour(value)
+    if value in {"", "inherit", "currentcolor"}:
+        return inherited
+    if "currentcolor" in value and inherited:
+        red, green, blue = inherited.channels
+        value = value.replace("currentcolor", f"color(srgb {red:.4f} {green:.4f} {blue:.4f} / {inherited.alpha:.4f})")
+    return parse_colour(value)
 
 
 def _opacity(styles: Styles) -> float:

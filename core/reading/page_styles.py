@@ -7,202 +7,25 @@ a sheet may have any size. External sheets are not asked for, and neither is wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
+from urllib.parse import unquote
 
-import tinycss2
 from cssselect2 import ElementWrapper, Matcher, SelectorError, compile_selector_list
 from cssselect2.compiler import CompiledSelector
 from lxml.html import HtmlElement
 
-from core.reading.css_values import UNITS, UNSET, Styles, calculate, old_colour, parse_colour, replace_variables
+from core.reading.css_values import UNSET, Styles, calculate, old_colour, replace_variables
+from core.reading.declarations import INHERITED, PROPERTIES, WORDS_FOR_ALL, Declarations, cascade, parse_declarations
 from core.reading.extraction_types import NotReadable
 from core.reading.hiding_styles import hides_alone
 from core.reading.media_queries import is_for_screen
 from core.reading.style_sheets import NO_LAYER, Layer, Rule, split_rules, split_selectors
 
-Declarations = dict[str, tuple[str, bool]]
-"""Values by property, and whether they are important."""
-
 MAX_SELECTORS = 4_000
 """Limit for selectors that may concern the page. A page with more cannot be judged in its second."""
-
-# ── Properties ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-_INHERITED = {
-    "color": "canvastext", "-webkit-text-fill-color": "currentcolor", "visibility": "visible", "font-size": "16px",
-    "text-indent": "0", "letter-spacing": "0", "line-height": "normal", "-webkit-text-security": "none",
-}  # fmt: skip
-"""Inherited properties, and their values at the root of a page."""
-PROPERTIES = frozenset({
-    *_INHERITED,
-    *("display", "content-visibility", "opacity", "filter", "zoom", "content", "contain", "position", "z-index"),
-    *("background-color", "background-image", "background-clip", "animation-name", "animation-fill-mode"),
-    *("animation-play-state", "animation-iteration-count", "left", "right", "top", "bottom", "offset-path"),
-    *("margin-left", "margin-top", "margin-right", "margin-bottom", "transform", "translate", "scale", "rotate"),
-    *("clip", "clip-path", "mask-image", "mask-size", "mask-mode", "overflow-x", "overflow-y"),
-    *("width", "height", "max-width", "max-height", "min-width", "min-height", "padding-top", "padding-bottom"),
-    *("padding-right", "padding-left", "box-sizing", "backdrop-filter", "backface-visibility"),
-    *("flex-grow", "flex-basis", "grid-template-rows", "grid-template-columns"),
-})  # fmt: skip
-_SIDES = ("top", "right", "bottom", "left")
-_BY_SIDE: dict[str, tuple[str, ...]] = {
-    "inset": _SIDES,
-    "margin": tuple(f"margin-{side}" for side in _SIDES),
-    "padding": tuple(f"padding-{side}" for side in _SIDES),
-    "inset-inline": ("left", "right"),
-    "inset-block": ("top", "bottom"),
-    "margin-inline": ("margin-left", "margin-right"),
-    "margin-block": ("margin-top", "margin-bottom"),
-    "padding-block": ("padding-top", "padding-bottom"),
-    "overflow": ("overflow-x", "overflow-y"),
-}
-_SHORTHANDS = {
-    "font": ("font-size", "line-height"),
-    "background": ("background-color", "background-image", "background-clip"),
-    "mask": ("mask-image", "mask-size", "mask-mode"),
-    "animation": tuple(name for name in PROPERTIES if name.startswith("animation-")),
-    "offset": ("offset-path",),
-    "flex": ("flex-grow", "flex-basis"),
-    "all": tuple(PROPERTIES),
-}
-_OTHER_NAMES = {
-    **{f"-webkit-{name}": name for name in ("filter", "backdrop-filter", "transform", "clip-path", "mask", "mask-image")},
-    **{f"-webkit-{name}": name for name in ("background-clip", "animation", "animation-name", "opacity", "mask-size")},
-    "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
-    "margin-inline-start": "margin-left", "margin-block-start": "margin-top",
-    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
-    "min-inline-size": "min-width", "min-block-size": "min-height",
-}  # fmt: skip
-_ALL_NAMES = sorted({*PROPERTIES, *_BY_SIDE, *_SHORTHANDS, *_OTHER_NAMES})
-_RELEVANT = re.compile(rf"\\|(?<![\w-])(?:{'|'.join(_ALL_NAMES)}|--[^\s:;]+)\s*:", re.IGNORECASE)
-_FOR_ALL = frozenset({"inherit", "initial", UNSET, "revert", "revert-layer"})
-_DISPLAYS = frozenset(
-    (
-        *("none", "block", "inline", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "contents", "flow"),
-        *(
-            "flow-root",
-            "list-item",
-            "table",
-            "inline-table",
-            "table-row",
-            "table-cell",
-            "table-caption",
-            "table-column",
-        ),
-        *("table-row-group", "table-header-group", "table-footer-group", "table-column-group", "ruby", "ruby-text"),
-        *("ruby-base", "-webkit-box", "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex", "math"),
-    )
-)
-_WORDS: dict[str, frozenset[str]] = {
-    "display": _DISPLAYS,
-    "visibility": frozenset({"visible", "hidden", "collapse"}),
-    "position": frozenset({"static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"}),
-    "content-visibility": frozenset({"visible", "hidden", "auto"}),
-    **dict.fromkeys(("overflow", "overflow-x", "overflow-y"), frozenset(("visible", "hidden", "clip", "scroll", "auto", "overlay"))),
-    **dict.fromkeys(("opacity", "letter-spacing", "zoom", "scale", "z-index"), frozenset(("none", "auto", "normal", "reset"))),
-    **dict.fromkeys((*_SIDES, "margin-left", "margin-top", "margin", "inset", "text-indent"), frozenset(("auto", "hanging", "each-line"))),
-    **dict.fromkeys(("transform", "filter", "clip-path", "translate"), frozenset(("none", "border-box", "padding-box", "content-box", "margin-box"))),
-    "font-size": frozenset(["xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "smaller", "larger", "math"]),
-    **dict.fromkeys(
-        ("width", "height", "max-width", "max-height", "min-width", "min-height", "block-size", "inline-size"),
-        frozenset(["auto", "none", "min-content", "max-content", "fit-content", "stretch", "-webkit-fill-available", "-webkit-max-content", "-webkit-min-content", "-webkit-fit-content"]),
-    ),
-}  # fmt: skip
-"""Words that a property knows, for those where it matters: a browser drops a declaration with any other."""
-_TYPES: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("display", "visibility", "position", "content-visibility"), frozenset({"ident"})),
-    **dict.fromkeys(("opacity", "zoom", "scale"), frozenset({"ident", "number", "percentage", "function"})),
-}
-
-
-_LENGTHS = frozenset({"font-size", "letter-spacing", "width", "height", "max-width", "max-height", *_SIDES})
-_SINGLE = _LENGTHS | {
-    "visibility",
-    "position",
-    "content-visibility",
-    "opacity",
-    "zoom",
-    "z-index",
-    "clip",
-    "flex-basis",
-}
-_SMALL = 5
-
-
-def _is_valid(name: str, tokens: list[Any]) -> bool:
-    """Return whether a browser accepts a declaration, as far as that matters here."""
-    shown = [token for token in tokens if token.type not in {"whitespace", "comment"}]
-    if not shown or any(
-        token.type == "function" and token.lower_name in {"var", "env", "attr"} for token in _all(shown)
-    ):
-        return bool(shown)
-    words = {token.lower_value for token in shown if token.type == "ident"}
-    if len(shown) == 1 and words & _FOR_ALL:
-        return True
-    if name in {"color", "background-color", "-webkit-text-fill-color"}:
-        value = calculate(tinycss2.serialize(shown).lower())
-        return value == "currentcolor" or "(" in value or parse_colour(value) is not None
-    if len(shown) > 1 and name in _SINGLE:
-        return False
-    if any(token.type == "dimension" and token.lower_unit not in UNITS for token in shown):
-        return False
-    if name in _LENGTHS and any(token.type == "number" and token.value > _SMALL for token in shown):
-        return False  # a length needs a unit; only very old pages may leave it out
-    types = {token.type for token in shown}
-    return words <= _WORDS.get(name, words) and types <= _TYPES.get(name, types)
-
-
-def _all(tokens: Iterable[Any]) -> Iterator[Any]:
-    for token in tokens:
-        yield token
-        yield from getattr(token, "arguments", ())
-
-
-@lru_cache(maxsize=1_000)
-def parse_declarations(body: str) -> Declarations:
-    """Return what declarations say about the properties that can hide, and about variables."""
-    found: Declarations = {}
-    if not _RELEVANT.search(body):
-        return found
-    for one in tinycss2.parse_blocks_contents(body, skip_comments=True, skip_whitespace=True):
-        if one.type != "declaration":
-            continue
-        name = one.name if one.name.startswith("--") else _OTHER_NAMES.get(one.lower_name, one.lower_name)
-        if name.startswith("--") or (name in _KNOWN and _is_valid(name, one.value)):
-            _cascade(found, {part: (value, one.important) for part, value in _longhands(name, _written(one.value))})
-    return found
-
-
-_KNOWN = frozenset({*PROPERTIES, *_BY_SIDE, *_SHORTHANDS})
-
-
-def _written(tokens: list[Any]) -> str:
-    """Return a value as text, without comments and without the addresses of pictures."""
-    value = re.sub(r"\s+", " ", tinycss2.serialize([one for one in tokens if one.type != "comment"])).strip()
-    return (
-        re.sub(r"url\((?:\"[^\"]*\"|'[^']*'|[^)]*)\)", "url()", value, flags=re.IGNORECASE) if "(" in value else value
-    )
-
-
-def _longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
-    if name in _BY_SIDE:
-        parts = value.split() if "(" not in value else [value]
-        for place, part in enumerate(_BY_SIDE[name]):
-            yield part, parts[place] if place < len(parts) else parts[place - 2] if place > 1 < len(parts) else parts[0]
-    else:
-        for part in _SHORTHANDS.get(name, (name,)):
-            yield part, value
-
-
-def _cascade(found: Declarations, later: Declarations) -> None:
-    for name, (value, is_important) in later.items():
-        if is_important or name not in found or not found[name][1]:
-            found[name] = value, is_important
-
-
-# ── A page ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _BY_BROWSER: dict[str, Declarations] = {
     **{tag: {"display": ("none", False)} for tag in ("rp", "title", "area", "param")},
@@ -253,7 +76,7 @@ class PageStyles:
         self.has_rules = False
         self.root_variables: dict[str, str] = {}
         title = _title_in_use(tree)
-        css = "\n".join(style.text or "" for style in tree.iter("style") if _is_in_force(style, title))
+        css = "\n".join(_sheet_in(one) for one in tree.iter("style", "link") if _is_in_force(one, title))
         if css.strip():
             attributes = " ".join(element.get("style", "") for element in tree.iter() if element.attrib)
             self._add_rules(css, _names_in(tree), set(_USE.findall(f"{css} {attributes}")))
@@ -299,7 +122,7 @@ class PageStyles:
         if wrapper is not None:
             self._match(wrapper, found, drawn)
         if "style" in element.attrib:
-            _cascade(found, parse_declarations(element.attrib["style"]))
+            cascade(found, parse_declarations(element.attrib["style"]))
         if not found and not drawn:
             return ElementStyles({}, parent.variables)
         variables = _variables(found, parent.variables, element.attrib)
@@ -313,11 +136,11 @@ class PageStyles:
         matches = [(pseudo, *payload) for _specificity, _order, pseudo, payload in self._matcher.match(wrapper)]
         for pseudo, _layer, declarations in self._in_order(matches):
             if pseudo is None:
-                _cascade(found, declarations)
+                cascade(found, declarations)
             elif pseudo == "first-line":
-                _cascade(found, {name: one for name, one in declarations.items() if name in _OF_FIRST_LINE})
+                cascade(found, {name: one for name, one in declarations.items() if name in _OF_FIRST_LINE})
             else:
-                _cascade(drawn.setdefault(pseudo, {}), declarations)
+                cascade(drawn.setdefault(pseudo, {}), declarations)
 
     def _in_order(
         self, matches: list[tuple[str | None, Layer, Declarations]]
@@ -375,6 +198,19 @@ def _compiled(selector: str) -> list[CompiledSelector] | None:
     return found
 
 
+def _sheet_in(element: HtmlElement) -> str:
+    """Return the sheet that an element holds: its text, or an address that is a sheet itself."""
+    if element.tag == "style":
+        return element.text or ""
+    kind, _, data = element.get("href", "").strip().partition(",")
+    if "stylesheet" not in element.get("rel", "").lower() or not kind.lower().startswith("data:text/css"):
+        return ""
+    try:
+        return b64decode(unquote(data)).decode("utf-8", "replace") if kind.endswith(";base64") else unquote(data)
+    except ValueError:
+        return ""
+
+
 def _title_in_use(tree: HtmlElement) -> str:
     """Return the title of the first sheet that has one. Sheets of another title are for a reader to choose."""
     return next((sheet.get("title", "") for sheet in tree.iter("style", "link") if sheet.get("title")), "")
@@ -422,7 +258,7 @@ def _variables(found: Declarations, inherited: Mapping[str, str], attributes: Ma
     for name, value in own.items():
         if "(" in value:
             variables[name] = replace_variables(value, variables, attributes)
-        if variables[name] in _FOR_ALL:
+        if variables[name] in WORDS_FOR_ALL:
             variables.pop(name)
             if value != "initial" and name in inherited:
                 variables[name] = inherited[name]
@@ -440,11 +276,11 @@ def _resolved(
         if "(" in value:
             value = replace_variables(value, variables, attributes)  # noqa: PLW2901
         value = calculate(value.lower())  # noqa: PLW2901
-        if value == "inherit" and name not in _INHERITED:
+        if value == "inherit" and name not in INHERITED:
             value = parent.get(name, UNSET)  # noqa: PLW2901
         elif value == "initial":
-            value = _INHERITED.get(name, UNSET)  # noqa: PLW2901
-        if value not in _FOR_ALL:
+            value = INHERITED.get(name, UNSET)  # noqa: PLW2901
+        if value not in WORDS_FOR_ALL:
             styles[name] = value
     return styles
 

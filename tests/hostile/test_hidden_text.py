@@ -1,6 +1,6 @@
 """Ways to hide words from the readers of a page: what nobody sees is not read, and what everybody sees is.
 
-Each way was looked at in Chromium. Every one of the first kind was read once; the second kind must stay readable.
+Each way was looked at in Chromium: nobody sees the words of the first kind, everybody those of the second.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def read(reader: Reader, web: Web, markup: str) -> str:
 
 
 UNSEEN = {
+    "a part of a row with its own width": '<div style="display:flex"><div style="flex:0 0 auto;overflow:hidden"><p>{}</p></div></div>',
     "z-index under a cover": '<div style="position:relative"><p>{}</p><div style="position:absolute;inset:0;background:#fff;z-index:9"></div></div>',
     "negative z-index under the block": '<div style="background:#fff;position:relative;z-index:0"><div style="background:#fff"><p style="position:relative;z-index:-1">{}</p></div></div>',
     "var display": '<p style="--d:none;display:var(--d)">{}</p>',
@@ -233,8 +234,13 @@ UNSEEN = {
     "grid 0fr": '<style>.k0{display:grid;grid-template-rows:0fr}.k1{overflow:hidden;margin:0}</style><div class="k0"><p class="k1">{}</p></div>',
     "grid 0px": '<style>.k0{display:grid;grid-template-columns:0px}.k1{overflow:hidden;white-space:nowrap}</style><div class="k0"><p class="k1">{}</p></div>',
     "display: none block": '<style>.k0{display:none none}.k1{display:none;display:block flow-root bogus}</style><p class="k0">x</p><p class="k1">{}</p>',
+    "a colour that is none": '<style>.z{color:#fff}.z{color:bogus(1)}</style><p class="z">{}</p>',
+    "nothing of the current colour": '<p style="color:color-mix(in srgb,currentcolor 0%,#fff)">{}</p>',
+    "a sheet in an address": '<link rel="stylesheet" href="data:text/css,.z%7Bdisplay:none%7D"><p class="z">{}</p>',
+    "a sheet in an address, encoded": '<link rel="stylesheet" href="data:text/css;base64,Lnp7ZGlzcGxheTpub25lfQ=="><p class="z">{}</p>',
 }
 SEEN = {
+    "a part of a row with its own width": '<div style="display:flex"><div style="flex:0 0 auto;overflow:hidden"><p>{}</p></div></div>',
     "closed... open details": "<details open><summary>x</summary><p>{}</p></details>",
     "white on black": '<div style="background:#000"><p style="color:#fff">{}</p></div>',
     "white on var black": '<style>:root{--bg:#000}.d{background:var(--bg);color:#fff}</style><div class="d"><p>{}</p></div>',
