@@ -37,7 +37,6 @@ def read(reader: Reader, web: Web, markup: str) -> str:
 
 
 UNSEEN = {
-    "a part of a row with its own width": '<div style="display:flex"><div style="flex:0 0 auto;overflow:hidden"><p>{}</p></div></div>',
     "z-index under a cover": '<div style="position:relative"><p>{}</p><div style="position:absolute;inset:0;background:#fff;z-index:9"></div></div>',
     "negative z-index under the block": '<div style="background:#fff;position:relative;z-index:0"><div style="background:#fff"><p style="position:relative;z-index:-1">{}</p></div></div>',
     "var display": '<p style="--d:none;display:var(--d)">{}</p>',
