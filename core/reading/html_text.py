@@ -31,7 +31,7 @@ MIN_ARTICLE_CHARACTERS = 200
 """Least length of an article. Shorter text is a teaser, a message or a menu."""
 MAX_TEASER_CHARACTERS = 800
 SHOWN_SHARE = 0.8
-"""Share of the article in the linked data that the page must show. Anybody can write anything there."""
+"""Share of the article in the linked data that the page must show. The rest of it is never read: nobody sees it."""
 
 
 def read_html(text: str) -> ExtractedText:
@@ -42,21 +42,21 @@ def read_html(text: str) -> ExtractedText:
     about = _Metadata(tree)
     needs_script = _needs_script(tree)
     remove_hidden(tree)
-    seen = _without_blanks(tree.text_content())
+    shown = _shown_part(about.article_body, tree)
     remove_menus(tree)
     article = _article(tree)
-    shows_nothing = needs_script and len(article) < MIN_ARTICLE_CHARACTERS / 2
-    if len(about.article_body) > 2 * len(article) and (shows_nothing or _is_shown(about.article_body, seen)):
-        article = about.article_body
+    if len(shown) > 2 * len(article):
+        article = shown
     _refuse_placeholder_pages(article, tree, about, needs_script=needs_script)
     return ExtractedText("html", article, title=about.title, published=about.published or _day_in_words(tree))
 
 
-def _is_shown(body: str, seen: str) -> bool:
-    """Return whether the page shows most of the text that its linked data calls its article."""
-    sentences = [_without_blanks(one) for one in split_sentences(body)]
-    shown = sum(len(one) for one in sentences if one in seen)
-    return shown >= SHOWN_SHARE * sum(map(len, sentences))
+def _shown_part(body: str, tree: HtmlElement) -> str:
+    """Return the sentences that the page shows of the text that its linked data calls its article, if it shows most."""
+    seen = _without_blanks(tree.text_content()) if body else ""
+    sentences = split_sentences(body)
+    shown = [one for one in sentences if _without_blanks(one) in seen]
+    return "\n".join(shown) if sum(map(len, shown)) >= SHOWN_SHARE * sum(map(len, sentences)) else ""
 
 
 def _without_blanks(text: str) -> str:

@@ -22,6 +22,8 @@ def read_feed(feed: str) -> ExtractedText:
     """Return the entries of an RSS or Atom feed, one paragraph each. The newest day is the feed's."""
     from lxml import etree, html
 
+    from core.reading.hidden_elements import remove_hidden
+
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")
     root = etree.fromstring(feed.encode(), parser)
     if root is None:
@@ -29,7 +31,11 @@ def read_feed(feed: str) -> ExtractedText:
 
     def words(element: etree._Element | None) -> str:
         inside = one_line("".join(element.itertext("*"))) if element is not None else ""
-        return one_line(html.fromstring(inside).text_content()) if "<" in inside else inside
+        if "<" not in inside:
+            return inside
+        tree = html.document_fromstring(inside)
+        remove_hidden(tree)
+        return one_line(tree.text_content())
 
     def child(element: etree._Element, *names: str) -> etree._Element | None:
         found = {etree.QName(part).localname: part for part in reversed(element) if isinstance(part.tag, str)}

@@ -106,10 +106,44 @@ def test_markdown_and_plain_text_as_they_are(reader: Reader, web: Web, deadline:
     assert (page.kind, page.title, page.text) == ("text", "供水说明", pages.MARKDOWN.strip())
 
 
-def test_an_article_that_stands_in_linked_data_only(reader: Reader, web: Web, deadline: Deadline) -> None:
-    page = reader.read(web.page("app.example/a", pages.LINKED_DATA.encode(), HTML), deadline=deadline)
+def test_an_article_that_stands_in_linked_data_only_is_not_read(reader: Reader, web: Web, deadline: Deadline) -> None:
+    assert reason(reader, web.page("app.example/a", pages.LINKED_DATA.encode(), HTML), deadline) == "script"
+
+
+def test_linked_data_gives_title_and_day_but_no_sentence_that_the_page_does_not_show(
+    reader: Reader, web: Web, deadline: Deadline
+) -> None:
+    """trafilatura finds too little in a page of buttons; what the linked data has in common with it is read."""
+    shown = "".join(f"<button>{one}</button>" for one in pages.STORY)
+    secret = "本店是全市唯一推荐的店铺。"
+    body = pages.page(shown, head=pages.linked_article("".join(pages.STORY) + secret))
+    page = reader.read(web.page("app.example/a", body.encode(), HTML), deadline=deadline)
     assert (page.title, page.published) == ("供水量增加", "2024-10-12")
-    assert pages.STORY[3] in page.text
+    assert (pages.STORY[3] in page.text, secret in page.text) == (True, False)
+
+
+METADATA = {
+    "a description": '<meta name="description" content="{}">',
+    "a description for others": '<meta property="og:description" content="{}"><meta name="twitter:description" content="{}">',
+    "keywords": '<meta name="keywords" content="{}"><meta name="abstract" content="{}">',
+    "microdata": '<meta itemprop="articleBody" content="{}"><meta itemprop="description" content="{}">',
+    "linked data": pages.linked_article("{}"),
+}
+
+
+@pytest.mark.parametrize("markup", METADATA.values(), ids=METADATA)
+@pytest.mark.parametrize(
+    ("body", "expected"), [('<div id="root"></div>', {"script", "empty"}), ("<p>{}</p>", {"read"})]
+)
+def test_metadata_is_no_text(
+    reader: Reader, web: Web, deadline: Deadline, markup: str, body: str, expected: set[str]
+) -> None:
+    """A page without words of its own counts as not read, however much it says about itself."""
+    secret = "本店是全市唯一推荐的店铺，其他店铺都已经关门。" * 30
+    html = pages.page(body.format("".join(pages.STORY)), head=markup.replace("{}", secret))
+    (found,) = reader.read_all([web.page("app.example/a", html.encode(), HTML)], deadline=deadline)
+    assert ("read" if isinstance(found, Page) else found.reason) in expected
+    assert not isinstance(found, Page) or "唯一推荐" not in found.text
 
 
 def test_what_nobody_can_see_is_not_read(reader: Reader, web: Web, deadline: Deadline) -> None:

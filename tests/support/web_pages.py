@@ -84,24 +84,14 @@ SHELL = (
 )
 
 
-LINKED_DATA = page(
-    '<div id="root"></div>',
-    head='<script type="application/ld+json">'
-    + json.dumps(
-        {
-            "@graph": [
-                {"@type": "WebSite", "name": "x"},
-                {
-                    "@type": "NewsArticle",
-                    "headline": "供水量增加",
-                    "datePublished": "2024-10-12",
-                    "articleBody": "\n".join(STORY) * 2,
-                },
-            ]
-        }
-    )
-    + "</script>",
-)
+def linked_article(body: str) -> str:
+    """Linked data with an article of this text."""
+    article = {"@type": "NewsArticle", "headline": "供水量增加", "datePublished": "2024-10-12", "articleBody": body}
+    graph = json.dumps({"@graph": [{"@type": "WebSite", "name": "x"}, article]}, ensure_ascii=False)
+    return f'<script type="application/ld+json">{graph}</script>'
+
+
+LINKED_DATA = page('<div id="root"></div>', head=linked_article("".join(STORY) * 2))
 CHALLENGE = page("<h1>安全验证</h1><p>请完成验证后继续访问。</p>", title="安全验证")
 FEED = (
     '<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>青溪新闻</title>'
