@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 
 from core.answer import SourcedEvents
 from core.answer.check_results import AnswerCheck, SourceText
-from core.answer.events import Answer, Notice, RunEvent
+from core.answer.events import Answer, Checked, Notice, RunEvent
 from core.answer.message import Message, Mode
 from core.base.errors import AppError
 from core.base.settings import Settings
@@ -20,7 +20,7 @@ from core.base.threads import LoopThread
 from core.llm import Model
 from core.reading import Reader
 from core.run.admission import Admission, QueueTicket
-from core.run.answer_checking import TextsByNumber, check_run_answer
+from core.run.answer_checking import AnswerChecks, TextsByNumber
 from core.run.configured import Configured
 from core.run.question import AnswerOptions, Question, validate_question
 from core.run.revision import Revision, revise_answer
@@ -43,6 +43,7 @@ class AnswerService(ABC):
     today: Callable[[], date] = date.today
     reader: Reader | None = None
     admission: Admission | None = None
+    checks: AnswerChecks = field(default_factory=AnswerChecks)
     on_run_end: OnRunEnd = lambda run: None
 
     def accept_question(
@@ -107,13 +108,16 @@ class AnswerService(ABC):
         review = AutomaticReview(question)
         async with self._wait_for_turn(ticket), aclosing(self._sourced_events(question)) as events:
             async for event in events:
-                if isinstance(event, Answer) and (found := await check_run_answer(event, question.run_sources)):
+                if isinstance(event, Answer) and (found := await self._check(event, question)):
                     review.record_event(found)
                     yield found
                 review.record_event(event)
                 yield event
             for later in await review.events():
                 yield later
+
+    async def _check(self, answer: Answer, question: Question) -> Checked | None:
+        return await self.checks.check_run_answer(answer, question.run_sources)
 
     async def _sourced_events(self, question: Question) -> AsyncGenerator[RunEvent]:
         """Yield the events without citations that have no source. A failure still brings the text that was held back."""
