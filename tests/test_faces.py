@@ -68,7 +68,7 @@ FACES = {
         verdict_html
     """,
     "core.checks": """
-        CheckInputError check_answer check_pair check_statement find_objection is_about read_address_sources
+        CheckInputError CheckMemory check_answer check_pair check_statement find_objection is_about read_address_sources
         read_folder_sources read_text says_the_same
     """,
     "core.store": """

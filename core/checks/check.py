@@ -67,19 +67,30 @@ def _compare_once(statement: ParsedStatement, sources: Sequence[IndexedSource]) 
     return SourceComparison(statement, find_context(statement.pair_codes, sources))
 
 
-def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
-    """Check every cited statement against its sources. Linear in the length of the answer and of the cited texts."""
+class CheckMemory:
+    """What is known of an answer that is being written: its statements are checked once, with the same sources."""
+
+    def __init__(self) -> None:
+        self.results: dict[tuple[str, tuple[int, ...]], _StatementResults] = {}
+        """The results by the words of the statement and the numbers behind it."""
+        self.indexed: dict[int, IndexedSource] = {}
+
+
+def check_answer(text: str, sources: Sequence[SourceText], memory: CheckMemory | None = None) -> AnswerCheck:
+    """Check every cited statement against its sources. Linear in the length of the answer and of the cited texts. With
+    a memory of the same sources, only statements that it does not have are compared."""
+    memory = memory or CheckMemory()
     all_statements = find_statements(text)
     known = {source.number: source for source in sources}
     cited = [(one, numbers) for one in all_statements if one.is_checkable and (numbers := _cited_numbers(one, known))]
     so_far = list(accumulate(len(numbers) for _, numbers in cited))
     within = cited[: bisect_right(so_far, MAX_COMPARISONS)]
-    claims = [ParsedStatement(one.compared_text) for one, _ in within]
-    indexed = _index_sources(known, list(zip(claims, (numbers for _, numbers in within), strict=True)))
-    checked = [
-        _statement_check(one, _check_sources(claim, [indexed[number] for number in numbers]))
-        for (one, numbers), claim in zip(within, claims, strict=True)
-    ]
+    keys = [(one.compared_text, tuple(numbers)) for one, numbers in within]
+    new = {key: ParsedStatement(key[0]) for key in keys if key not in memory.results}
+    _index_sources(known, [(claim, numbers) for (_, numbers), claim in new.items()], memory.indexed)
+    for key, claim in new.items():
+        memory.results[key] = _check_sources(claim, [memory.indexed[number] for number in key[1]])
+    checked = [_statement_check(one, memory.results[key]) for (one, _), key in zip(within, keys, strict=True)]
     checked += (
         _statement_check(one, _StatementResults(_TOO_LONG, dict.fromkeys(numbers, _TOO_LONG)))
         for one, numbers in cited[len(within) :]
@@ -94,17 +105,19 @@ def _cited_numbers(statement: Statement, known: Mapping[int, SourceText]) -> lis
 
 
 def _index_sources(
-    known: Mapping[int, SourceText], statements: Sequence[tuple[ParsedStatement, Sequence[int]]]
-) -> dict[int, IndexedSource]:
-    """Return each cited source, indexed once for all statements that cite it."""
+    known: Mapping[int, SourceText],
+    statements: Sequence[tuple[ParsedStatement, Sequence[int]]],
+    indexed: dict[int, IndexedSource],
+) -> None:
+    """Index each cited source once for all statements that cite it."""
     pairs: dict[int, set[int]] = {}
     for claim, numbers in statements:
         for number in numbers:
             pairs.setdefault(number, set()).update(claim.pair_codes)
-    indexed = {number: IndexedSource(known[number]) for number in pairs}
-    for number, source in indexed.items():
-        source.index(pairs[number])
-    return indexed
+    for number, wanted in pairs.items():
+        if number not in indexed:
+            indexed[number] = IndexedSource(known[number])
+        indexed[number].index(wanted)
 
 
 class _StatementResults(NamedTuple):

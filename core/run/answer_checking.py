@@ -12,10 +12,10 @@ from core.answer.check_results import CHECKER_VERSION, AnswerCheck, SourceText
 from core.answer.check_texts import TextsByNumber as TextsByNumber
 from core.answer.check_texts import drop_marks, lost_sources, with_digests, withdraw
 from core.answer.check_texts import source_texts as source_texts
-from core.answer.events import Answer, Checked
+from core.answer.events import Answer, Checked, RunEvent, TextDelta, ToolStarted
 from core.answer.message import Message
 from core.base.logs import with_log_ids
-from core.checks import check_answer
+from core.checks import CheckMemory, check_answer
 from core.run.run_sources import RunSources
 from core.search.types import Source
 
@@ -26,6 +26,8 @@ RECHECK_WAIT_SECONDS = 0.3
 MAX_CACHED_CHECKS = 256
 LONG_ANSWER, LONG_SOURCES = 20_000, 1_000_000
 """Characters from which a check may take a second or more. Nobody else waits for it."""
+FIRST_LENGTH, GROWTH = 500, 1.5
+"""Characters after which an unfinished answer is first checked, and how many times as long it is each next time."""
 
 Result = AnswerCheck | None
 
@@ -35,9 +37,9 @@ def check_text(text: str, sources: Sequence[Source], texts: TextsByNumber) -> An
     return _check(text, source_texts(sources, texts)) if sources else None
 
 
-def _check(text: str, texts: Sequence[SourceText]) -> AnswerCheck | None:
+def _check(text: str, texts: Sequence[SourceText], memory: CheckMemory | None = None) -> AnswerCheck | None:
     try:
-        return with_digests(check_answer(text, texts), texts)
+        return with_digests(check_answer(text, texts, memory), texts)
     except Exception:
         log.exception("an answer could not be checked against its sources")
         return None
@@ -59,15 +61,9 @@ class AnswerChecks:
         self._lock = threading.Lock()
         self._repeated: dict[tuple[str, str], Future[Result]] = {}
 
-    async def check_run_answer(self, answer: Answer, run_sources: RunSources) -> Checked | None:
-        """Check a complete answer in its turn. Other answers are being written meanwhile."""
-        sources = merge_sources(answer.sources, run_sources.sources)
-        if not sources:
-            return None
-        texts = source_texts(sources, dict(run_sources.pages))
-        queue = self._slow_turns if _is_long(answer.text, texts) else self._turns
-        found = await asyncio.wrap_future(queue.submit(with_log_ids(lambda: _check(answer.text, texts))))
-        return Checked(found) if found is not None else None
+    def begin(self, run_sources: RunSources) -> GrowingCheck:
+        """Return the check of an answer that is about to be written."""
+        return GrowingCheck(run_sources, self._turns, self._slow_turns)
 
     def check_for(
         self, message: Message, load_texts: Callable[[], TextsByNumber], *, patience: float | None = None
@@ -107,8 +103,49 @@ class AnswerChecks:
             queue.shutdown(wait=False, cancel_futures=True)
 
 
-def _is_long(text: str, texts: Sequence[SourceText]) -> bool:
-    return len(text) > LONG_ANSWER or sum(len(source.text) for source in texts) > LONG_SOURCES
+class GrowingCheck:
+    """The check of an answer that is being written. It is begun before the end: answers that end together would otherwise
+    all be checked at that moment."""
+
+    def __init__(self, run_sources: RunSources, turns: ThreadPoolExecutor, slow_turns: ThreadPoolExecutor) -> None:
+        self._run_sources = run_sources
+        self._turns, self._slow_turns = turns, slow_turns
+        self._written = ""
+        self._next_length = FIRST_LENGTH
+        self._ahead: Future[Result] | None = None
+        self._memory, self._compared = CheckMemory(), list[SourceText]()
+
+    def record_event(self, event: RunEvent) -> None:
+        """Check what has been written so far, whenever it has become half as long again."""
+        if isinstance(event, ToolStarted):
+            self._written = ""
+        elif isinstance(event, TextDelta):
+            self._written += event.text
+            if len(self._written) >= self._next_length and (self._ahead is None or self._ahead.done()):
+                self._next_length = int(len(self._written) * GROWTH)
+                self._ahead = self._submit(self._slow_turns, self._written, self._run_sources.sources)
+
+    async def finish(self, answer: Answer) -> Checked | None:
+        """Check the complete answer in its turn. Other answers are being written meanwhile."""
+        if self._ahead is not None and not self._ahead.cancel():
+            await asyncio.wrap_future(self._ahead)
+        sources = merge_sources(answer.sources, self._run_sources.sources)
+        if not sources:
+            return None
+        is_long = len(answer.text) > LONG_ANSWER or sum(len(one.text) for one in self._texts(sources)) > LONG_SOURCES
+        queue = self._slow_turns if is_long else self._turns
+        found = await asyncio.wrap_future(self._submit(queue, answer.text, sources))
+        return Checked(found) if found is not None else None
+
+    def _submit(self, queue: ThreadPoolExecutor, text: str, sources: Sequence[Source]) -> Future[Result]:
+        texts = self._texts(sources)
+        if texts != self._compared:  # a page was read meanwhile
+            self._memory, self._compared = CheckMemory(), texts
+        memory = self._memory
+        return queue.submit(with_log_ids(lambda: _check(text, texts, memory)))
+
+    def _texts(self, sources: Sequence[Source]) -> list[SourceText]:
+        return source_texts(sources, dict(self._run_sources.pages))
 
 
 def _is_usable(check: Future[Result]) -> bool:

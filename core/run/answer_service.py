@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 
 from core.answer import SourcedEvents
 from core.answer.check_results import AnswerCheck, SourceText
-from core.answer.events import Answer, Checked, Notice, RunEvent
+from core.answer.events import Answer, Notice, RunEvent
 from core.answer.message import Message, Mode
 from core.base.errors import AppError
 from core.base.settings import Settings
@@ -105,19 +105,17 @@ class AnswerService(ABC):
         return self.admission.wait_for_turn(ticket) if self.admission else nullcontext()
 
     async def _events_in_turn(self, question: Question, ticket: QueueTicket) -> AsyncGenerator[RunEvent]:
-        review = AutomaticReview(question)
+        review, check = AutomaticReview(question), self.checks.begin(question.run_sources)
         async with self._wait_for_turn(ticket), aclosing(self._sourced_events(question)) as events:
             async for event in events:
-                if isinstance(event, Answer) and (found := await self._check(event, question)):
+                check.record_event(event)
+                if isinstance(event, Answer) and (found := await check.finish(event)):
                     review.record_event(found)
                     yield found
                 review.record_event(event)
                 yield event
             for later in await review.events():
                 yield later
-
-    async def _check(self, answer: Answer, question: Question) -> Checked | None:
-        return await self.checks.check_run_answer(answer, question.run_sources)
 
     async def _sourced_events(self, question: Question) -> AsyncGenerator[RunEvent]:
         """Yield the events without citations that have no source. A failure still brings the text that was held back."""

@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 
@@ -19,12 +21,13 @@ from core.answer.check_results import (
     Verdict,
 )
 from core.answer.citation_verdicts import list_verdicts
-from core.answer.events import Answer, Checked, SearchFinished
+from core.answer.events import Answer, Checked, SearchFinished, TextDelta, ToolStarted
 from core.answer.message import Message, message_from_run
+from core.reading import Page
 from core.run.answer_checking import AnswerChecks, check_text
 from core.run.question import AnswerOptions
 from core.run.run_sources import RunSources
-from core.search.types import SearchQuery, SearchResponse, Source
+from core.search.types import SearchQuery, SearchResponse, SearchResult, Source
 from support.fake_engines import FakeEngine, results
 from support.scripted_app import scripted_app
 from support.waiting import until
@@ -176,7 +179,7 @@ def test_answers_that_end_together_are_checked_one_after_the_other(
     at_work: list[str] = []
     most: list[int] = []
 
-    def slow(text: str, _: object) -> AnswerCheck:
+    def slow(text: str, *_: object) -> AnswerCheck:
         at_work.append(text)
         most.append(len(at_work))
         time.sleep(0.01)
@@ -187,7 +190,7 @@ def test_answers_that_end_together_are_checked_one_after_the_other(
 
     async def check_all() -> list[Checked | None]:
         answers = (Answer(f"{number}[1]。", (SOURCE,)) for number in range(8))
-        return await asyncio.gather(*(checks.check_run_answer(answer, RunSources()) for answer in answers))
+        return await asyncio.gather(*(checks.begin(RunSources()).finish(answer) for answer in answers))
 
     assert asyncio.run(check_all()) == [Checked(AnswerCheck(digests=()))] * 8
     assert set(most) == {1}
@@ -199,28 +202,75 @@ def test_answers_that_end_together_are_checked_one_after_the_other(
 def test_nobody_waits_for_a_long_one(checks: AnswerChecks, monkeypatch: pytest.MonkeyPatch, long: Answer) -> None:
     others_are_done = threading.Event()
 
-    def check(text: str, _: object) -> AnswerCheck:
+    def check(text: str, *_: object) -> AnswerCheck:
         assert text != long.text or others_are_done.wait(60)
         return AnswerCheck()
 
     monkeypatch.setattr("core.run.answer_checking.check_answer", check)
 
     async def check_both() -> None:
-        waiting = asyncio.create_task(checks.check_run_answer(long, RunSources()))
+        waiting = asyncio.create_task(checks.begin(RunSources()).finish(long))
         await asyncio.sleep(0)
         async with asyncio.timeout(60):
-            await checks.check_run_answer(Answer("别人的[1]。", (SOURCE,)), RunSources())
+            await checks.begin(RunSources()).finish(Answer("别人的[1]。", (SOURCE,)))
         others_are_done.set()
         await waiting
 
     asyncio.run(check_both())
 
 
+def test_what_is_written_is_checked_before_the_end(checks: AnswerChecks, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+    memories: list[object] = []
+
+    def check(text: str, _: object, memory: object) -> AnswerCheck:
+        lengths.append(len(text))
+        memories.append(memory)
+        return AnswerCheck()
+
+    monkeypatch.setattr("core.run.answer_checking.check_answer", check)
+    found, sentence = RunSources(), "灯塔高三十米，每天都有人看守[1]。"
+    found.add_results([SearchResult("灯塔", SOURCE.url, "灯塔高三十米。", "a.example")])
+
+    async def write() -> None:
+        growing = checks.begin(found)
+        for _ in range(200):
+            growing.record_event(TextDelta(sentence))
+            if growing._ahead:
+                growing._ahead.result(60)
+        growing.record_event(ToolStarted("web_search", "灯塔", "c1"))
+        assert await growing.finish(Answer(sentence * 200, found.sources))
+
+    asyncio.run(write())
+    assert lengths[-1] == len(sentence) * 200
+    assert 4 <= len(lengths) <= 8, "each time half as long again"
+    assert all(later >= 1.4 * earlier for earlier, later in pairwise(lengths[:-1]))
+    assert len(set(map(id, memories))) == 1
+
+
+def test_a_page_that_is_read_meanwhile_is_compared_anew(checks: AnswerChecks) -> None:
+    found = RunSources()
+    (source,) = found.add_results([SearchResult("灯塔", SOURCE.url, "灯塔高四十米。", "a.example")])
+    said = "灯塔高四十米[1]。"
+
+    async def write() -> Checked | None:
+        growing = checks.begin(found)
+        growing.record_event(TextDelta(said * 100))
+        assert growing._ahead
+        growing._ahead.result(60)
+        page = Page(SOURCE.url, SOURCE.url, "灯塔", PAGE, None, "html", datetime.now(UTC), 0, is_cut=False)
+        return await growing.finish(Answer(said, (found.record_outcome(source, page),)))
+
+    checked = asyncio.run(write())
+    assert checked
+    assert verdicts(checked.check) == [Verdict.CONTRADICTED]
+
+
 def test_whoever_stops_gives_up_the_turn(checks: AnswerChecks, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
     first_may_end = threading.Event()
 
-    def check(text: str, _: object) -> AnswerCheck:
+    def check(text: str, *_: object) -> AnswerCheck:
         begun.append(text)
         assert first_may_end.wait(60)
         return AnswerCheck()
@@ -229,7 +279,7 @@ def test_whoever_stops_gives_up_the_turn(checks: AnswerChecks, monkeypatch: pyte
 
     async def stop_the_second() -> None:
         first, second = (
-            asyncio.create_task(checks.check_run_answer(Answer(name, (SOURCE,)), RunSources())) for name in "甲乙"
+            asyncio.create_task(checks.begin(RunSources()).finish(Answer(name, (SOURCE,)))) for name in "甲乙"
         )
         await asyncio.sleep(0.05)
         second.cancel()
