@@ -12,7 +12,12 @@ from typing import Any, NamedTuple
 from bench.fit_checks import claims, fit, hidden, measured
 from bench.rows import Row
 from core.answer.check_results import SourceCheck, SourceText, Verdict
+from core.answer.check_texts import with_digests
+from core.answer.events import Answer
+from core.answer.message import Message
+from core.answer.stored_message import encode_message
 from core.base.chinese.sentences import markdown_to_text, split_sentences
+from core.base.compression import compress_text
 from core.checks import check_answer, check_statement
 from core.checks.scoring import ScoringModel
 
@@ -140,10 +145,19 @@ def speed() -> Iterator[Row]:
     cited = f"{len(answer):,} characters, 40 citations over 10 pages of {len(pages[0].text):,}"
     once = milliseconds(answer, pages)
     yield Row(f"an answer of {cited}, processor time", once, "ms", 60)
+    yield Row("the same, stored", stored_kilobytes(answer, pages), "kB", 3)
     longer, same = written(80, 10)
     yield Row("twice the answer: times as long", milliseconds(longer, same) / once, "×", 3)
     answer, longer_pages = written(40, 10, page_length=40_000)
     yield Row("pages of twice the length: times as long", milliseconds(answer, longer_pages) / once, "×", 3)
+
+
+def stored_kilobytes(answer: str, pages: Sequence[SourceText]) -> float:
+    """What the check adds to an answer in the database."""
+    bare = Message("assistant", answer, (Answer(answer),))
+    checked = bare.with_check(with_digests(check_answer(answer, pages), pages))
+    sizes = [len(compress_text(encode_message(message))) for message in (bare, checked)]
+    return (sizes[1] - sizes[0]) / 1e3
 
 
 def milliseconds(answer: str, pages: Sequence[SourceText]) -> float:

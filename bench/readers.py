@@ -55,6 +55,8 @@ LIMITS = {CHAT: 1.6, AGENT: 2.2}
 """Times a bare event stream, one reader at a time."""
 CROWDS = {25: 0.5, 50: 2.0}
 """Readers, and how many seconds late the answer of half of them may be complete."""
+RESTING = {25: 0.5}
+"""Readers, and how many seconds after the last word each of their pages may be at rest."""
 STREAMS = 60
 GONE = 100
 LONG, LONG_PACE = 20_000, 180
@@ -71,7 +73,7 @@ One at a time: one reader per server, all servers side by side, median of {ROUND
 stream's are cheaper by half and more, as it wakes up once for several tokens; ours read in bursts already.
 
 Late is what goes beyond {ANSWER_SECONDS:.1f} s, when the last token would come if nobody lost any time; the readers, the model and SearXNG work
-on the same two cores. Lateness grows by what words of the last fifth of the answer come later than those of the second, after their turn
+on the same two cores. At rest is a page that shows the finished answer with its marks. Lateness grows by what words of the last fifth of the answer come later than those of the second, after their turn
 at the model's pace. Bytes are those on the socket, websocket frames compressed as for a browser.
 
 Memory: resident, after one answer, and three minutes after the {GONE} have left, when Streamlit has forgotten their sessions. Long
@@ -203,7 +205,8 @@ def lateness(readers: Sequence[Visitor]) -> float:
 
 def crowd_rows(all_of_them: dict[str, Contender]) -> Iterator[Row]:
     for how_many, limit in CROWDS.items():
-        late = {name: lateness(asyncio.run(crowd(all_of_them[name], how_many))) for name in (CHAT, BARE)}
+        readers = {name: asyncio.run(crowd(all_of_them[name], how_many)) for name in (CHAT, BARE)}
+        late = {name: lateness(found) for name, found in readers.items()}
         yield Row(
             f"{how_many} readers at once: last word late, median",
             late[CHAT],
@@ -213,6 +216,9 @@ def crowd_rows(all_of_them: dict[str, Contender]) -> Iterator[Row]:
             late[BARE],
             in_ratio=False,
         )
+        resting = max(reader.rested_at - reader.last_at for reader in readers[CHAT])
+        title = f"{how_many} answers end together: page at rest after its last word, slowest"
+        yield Row(title, resting, "s", RESTING.get(how_many))
 
 
 def growing_lateness(readers: Sequence[Visitor], sent: dict[str, Sent]) -> float:

@@ -84,11 +84,13 @@ class App:
         self._legal: LegalServices | None = None
         self.configured = self._configure(loaded, model, None if engines is None else EngineChain(tuple(engines), ()))
         self.reader = Reader.from_settings(settings, link=self.redis)
+        self.checks = AnswerChecks()
         self.chat = ChatService(
             self.latest_configured,
             loop=self.loop,
             reader=self.reader,
             admission=Admission(settings.limits, self.redis),
+            checks=self.checks,
             on_run_end=self.metrics.record_answer,
             article_lookup=lambda question, meant: self.legal.articles_for(question, meant),  # noqa: PLW0108 (built when first asked)
         )
@@ -98,7 +100,6 @@ class App:
         self.read_pages = ReadPageStore(self.database)
         kept_pages = self.read_pages if settings.section(ReadingSettings).keep else None
         self.keeper = AnswerSaver(self.outbox, self.loop, kept_pages)
-        self.checks = AnswerChecks()
         self.upkeep = Upkeep(self.database, settings.retention)
 
     def latest_configured(self) -> Configured:
@@ -172,6 +173,7 @@ class App:
                     reader=self.reader,
                     legal=self.legal,
                     admission=self.chat.admission,
+                    checks=self.checks,
                     on_run_end=self.metrics.record_answer,
                 )
             return self._agent

@@ -61,14 +61,14 @@ FACES = {
     """,
     "core.answer": """
         ATTACHED Block BlockStream CitationVerdict INVENTED MARKS NO_SOURCES_NOTE OFFICIAL PROBLEM_VERDICTS
-        SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST annotate check_results cited_numbers
+        SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST annotate check_results check_texts cited_numbers
         cited_sources compared_spans describe_source drop_unsourced events export is_official list_verdicts
         marked_html message parse_markdown reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally
         verdict_html
     """,
     "core.checks": """
-        CheckInputError check_answer check_pair check_statement find_objection is_about read_address_sources
+        CheckInputError CheckMemory check_answer check_pair check_statement find_objection is_about read_address_sources
         read_folder_sources read_text says_the_same
     """,
     "core.store": """

@@ -1,4 +1,4 @@
-from . import check_results, events, export, message, stored_message
+from . import check_results, check_texts, events, export, message, stored_message
 from .annotation import annotate
 from .citation_verdicts import (
     MARKS,
@@ -35,6 +35,7 @@ __all__ = [
     "TextSpan",
     "annotate",
     "check_results",
+    "check_texts",
     "cited_numbers",
     "cited_sources",
     "compared_spans",

@@ -193,11 +193,21 @@ class SecondOpinion:
 
 
 @dataclass(frozen=True, slots=True)
+class TextDigest:
+    """The digest of a source's text as it was checked."""
+
+    source: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerCheck:
     statements: tuple[StatementCheck, ...] = ()
     uncited: tuple[UncitedStatement, ...] = ()
     version: int = CHECKER_VERSION
     opinion: SecondOpinion | None = None
+    digests: tuple[TextDigest, ...] = ()
+    """Of the texts that the results rest on. With another text they are not shown."""
 
     @property
     def summary(self) -> str:

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import json
 import logging
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
+from core.answer.check_results import CHECKER_VERSION
+from core.answer.check_texts import (
+    WITHDRAWN_VERSION,
+    LoadTexts,
+    TextsByNumber,
+    restore_evidence,
+    source_texts,
+)
 from core.answer.events import (
     DAMAGED,
     Answer,
@@ -30,21 +37,21 @@ from core.answer.events import (
     Usage,
     is_damaged,
 )
-from core.answer.message import Message, Mode, Role
+from core.answer.message import Message, Mode, Role, sources_in
+from core.answer.stored_check import encode_check, expand_check, words_at
 from core.base.text import clean
 from core.search.types import Source
 
 log = logging.getLogger(__name__)
 
-VERSION = 3
+VERSION = 4
 """1: a search, a reading and a page did not tell which tool call had asked for it. 2: events repeated the text, and named
-their empty fields."""
+their empty fields. 3: a check repeated its results, and the words of the sources."""
 
 EVENT_TYPES: dict[str, type[RunEvent]] = {event.type: event for event in get_args(RunEvent)}
 
 _AskedFor = SearchStarted | SearchFinished | ReadingStarted | PageRead
 
-_BRACKETS = re.compile(r"\[\d+\]")
 DAMAGED_TEXT = "（这条消息已损坏，无法显示。）"
 
 
@@ -61,7 +68,13 @@ def encode_message(message: Message) -> str:
     }
     optional = {"before": message.before, "suggestions": message.suggestions, "files": message.files}
     document |= {name: _to_plain(value) for name, value in optional.items() if value}
-    return f'{_json(document)[:-1]},"events":[{",".join(_encode_event(event, text) for event in message.events)}]}}'
+    return f'{_json(document)[:-1]},"events":[{",".join(_encode_event(event, text) for event in _shown_events(message))}]}}'
+
+
+def _shown_events(message: Message) -> Iterator[RunEvent]:
+    """Yield the events without a check that a later one has replaced."""
+    shown = message.check
+    return (event for event in message.events if not isinstance(event, Checked) or event.check is shown)
 
 
 def _json(document: Any) -> str:
@@ -83,8 +96,11 @@ class _EventIdentity:
 
 def _encode_event(event: RunEvent, text: str) -> str:
     match event:
-        case Answer() | Checked():
-            return _json(_without_text(_plain_event(event), text))
+        case Answer():
+            entry = _plain_event(event)
+            return _json({name: value for name, value in entry.items() if name != "text" or value != text})
+        case Checked(check=check):
+            return _json({"type": event.type, "check": _to_plain(encode_check(check, text))})
         case Usage():
             return _json(_plain_event(event))
     return _encode_event_once(_EventIdentity(event))
@@ -100,33 +116,34 @@ def _plain_event(event: RunEvent) -> dict[str, Any]:
     return {"type": event.type, **_to_plain(event)}
 
 
-def _without_text(entry: dict[str, Any], text: str) -> dict[str, Any]:
-    """Leave out what `_with_text` adds again: the text of the answer, and that of each statement which only lacks the
-    brackets."""
-    for part, same in _parts_of_text(entry, text):
-        if part.get("text") == same:
-            del part["text"]
-    return entry
-
-
 def _with_text(entry: dict[str, Any], text: str) -> dict[str, Any]:
-    for part, same in _parts_of_text(entry, text):
-        part.setdefault("text", same)
+    """Return a stored event with what was left out of it because the text has it."""
+    if entry["type"] == Answer.type:
+        return {"text": text, **entry}
+    if entry["type"] == Checked.type:
+        check = entry["check"]
+        return entry | {"check": expand_check(check, text) if "results" in check else _check_of_version_3(check, text)}
     return entry
 
 
-def _parts_of_text(entry: dict[str, Any], text: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the parts of an event that are written in the text, and how they stand there."""
-    if entry["type"] == Answer.type:
-        yield entry, text
-    elif entry["type"] == Checked.type:
-        check = entry["check"]
-        for part in (*check.get("statements", ()), *check.get("uncited", ())):
-            yield part, _BRACKETS.sub("", text[part["start"] : part["end"]]).strip()
+def _check_of_version_3(check: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a check that does not tell what its texts were: it is made again."""
+    parts = {
+        name: [{"text": words_at(text, part["start"], part["end"]), **part} for part in check.get(name, ())]
+        for name in ("statements", "uncited")
+    }
+    return check | parts | {"version": WITHDRAWN_VERSION}
 
 
-def decode_message(document: object, *, id: str, role: str, text: object, created: object) -> Message:
-    """Return the stored message. Arguments are `object`, because a column may hold anything after a disk error."""
+def _no_texts(sources: Sequence[Source]) -> TextsByNumber:
+    return {}
+
+
+def decode_message(
+    document: object, *, id: str, role: str, text: object, created: object, load_texts: LoadTexts = _no_texts
+) -> Message:
+    """Return the stored message. Arguments are `object`, because a column may hold anything after a disk error.
+    `load_texts` returns what was read of the sources; without it, no mark of the check is shown."""
     events: tuple[RunEvent, ...] = ()
     cited: tuple[Source, ...] = ()
     seconds, model, mode, before = 0.0, "", "", ""
@@ -138,6 +155,7 @@ def decode_message(document: object, *, id: str, role: str, text: object, create
         found = json.loads(_require_text(document))
         events = _decode_events(found["events"], _require_text(text))
         events = tuple(_with_call_ids(events)) if found.get("version") == 1 else events
+        events = _with_evidence(events, load_texts)
         seconds, model, mode = float(found["seconds"]), str(found["model"]), str(found.get("mode", ""))
         before = str(found.get("before", ""))
         suggestions = tuple(map(_require_text, found.get("suggestions", ())))
@@ -150,6 +168,19 @@ def decode_message(document: object, *, id: str, role: str, text: object, create
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
     by: Mode = "agent" if mode == "agent" or (not mode and _is_from_agent(events)) else "chat"
     return Message(known, shown, events, cited, seconds, str(id), model, by, time, before, suggestions, files)
+
+
+def _with_evidence(events: tuple[RunEvent, ...], load_texts: LoadTexts) -> tuple[RunEvent, ...]:
+    checks = [event.check for event in events if isinstance(event, Checked)]
+    if not checks:
+        return events
+    sources = sources_in(events)
+    is_current = any(check.version == CHECKER_VERSION for check in checks)
+    texts = source_texts(sources, load_texts(sources)) if is_current else []
+    return tuple(
+        replace(event, check=restore_evidence(event.check, texts)) if isinstance(event, Checked) else event
+        for event in events
+    )
 
 
 def _is_from_agent(events: Iterable[RunEvent]) -> bool:
@@ -166,7 +197,7 @@ def _decode_events(stored: list[dict[str, Any]], text: str) -> tuple[RunEvent, .
             continue
         try:
             events.append(_type_adapters()[entry["type"]].validate_python(_with_text(entry, text)))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError):
             log.warning("a stored %s event is damaged and is left out", entry["type"])
             if not any(map(is_damaged, events)):
                 events.append(DAMAGED)

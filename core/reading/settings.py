@@ -43,6 +43,9 @@ class ReadingSettings(Section):
         False,
         description="系统不能封闭解析网页和文件的进程时（如旧内核、macOS）是否仍然读；被攻破的进程可以改动本机的文件",
     )
-    keep: Flag = Field(True, description="是否把读到的网页文字与回答一起保存，供以后查看；附件的文字总是与问题一起保存")
+    keep: Flag = Field(
+        True,
+        description="是否把读到的网页文字与回答一起保存，供以后查看；不保存时，以后打开的回答没有依据核对的标记。附件的文字总是与问题一起保存",
+    )
     allow_hosts: Hosts = Field((), description="内网中可以阅读的主机；80 和 443 之外的端口要写出来")
     deny_hosts: Hosts = Field((), description="不阅读的主机，其下级域名也不读")

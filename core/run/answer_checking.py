@@ -2,69 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Protocol
 
 from core.answer.check_results import CHECKER_VERSION, AnswerCheck, SourceText
-from core.answer.events import Answer, Checked
+from core.answer.check_texts import TextsByNumber as TextsByNumber
+from core.answer.check_texts import drop_marks, lost_sources, with_digests, withdraw
+from core.answer.check_texts import source_texts as source_texts
+from core.answer.events import Answer, Checked, RunEvent, TextDelta, ToolStarted
 from core.answer.message import Message
-from core.base.threads import run_in_thread
-from core.base.web_addresses import host_of
-from core.checks import check_answer
+from core.base.logs import with_log_ids
+from core.checks import CheckMemory, check_answer
 from core.run.run_sources import RunSources
 from core.search.types import Source
 
 log = logging.getLogger(__name__)
 
 RECHECK_WAIT_SECONDS = 0.3
-"""Seconds that a page waits for a repeated check. A later result is shown at the next rerun."""
+"""Seconds that a page waits for a repeated check. Meanwhile no mark is shown."""
 MAX_CACHED_CHECKS = 256
+LONG_ANSWER, LONG_SOURCES = 20_000, 1_000_000
+"""Characters from which a check may take a second or more. Nobody else waits for it."""
+FIRST_LENGTH, GROWTH = 500, 1.5
+"""Characters after which an unfinished answer is first checked, and how many times as long it is each next time."""
 
-
-class HasText(Protocol):
-    """A page as it was read, or as it was stored."""
-
-    @property
-    def text(self) -> str: ...
-
-
-TextsByNumber = Mapping[int, HasText]
-"""The texts of sources, by the number of the source."""
+Result = AnswerCheck | None
 
 
 def check_text(text: str, sources: Sequence[Source], texts: TextsByNumber) -> AnswerCheck | None:
     """Return the check of a text. None without sources, or if the check failed: no answer may break because of it."""
-    if not sources:
-        return None
+    return _check(text, source_texts(sources, texts)) if sources else None
+
+
+def _check(text: str, texts: Sequence[SourceText], memory: CheckMemory | None = None) -> AnswerCheck | None:
     try:
-        return check_answer(text, source_texts(sources, texts))
+        return with_digests(check_answer(text, texts, memory), texts)
     except Exception:
         log.exception("an answer could not be checked against its sources")
         return None
-
-
-def source_texts(sources: Sequence[Source], texts: TextsByNumber) -> list[SourceText]:
-    return [_source_text(source, texts.get(source.number)) for source in sources]
-
-
-def _source_text(source: Source, page: HasText | None) -> SourceText:
-    if page is None:
-        named = source.title != host_of(source.url)  # a title that is only the host name says nothing about the page
-        words = f"{source.title}\n{source.snippet}" if named else source.snippet
-        return SourceText(source.number, words, is_full=False, published=source.published)
-    is_full = not getattr(page, "is_cut", False)
-    return SourceText(source.number, page.text, is_full=is_full, published=source.published)
-
-
-async def check_run_answer(answer: Answer, run_sources: RunSources) -> Checked | None:
-    """Check a complete answer in a thread, because other answers are being written meanwhile."""
-    sources, texts = merge_sources(answer.sources, run_sources.sources), dict(run_sources.pages)
-    found = await run_in_thread(lambda: check_text(answer.text, sources, texts), name="wenyuan-checks")
-    return Checked(found) if found is not None else None
 
 
 def merge_sources(cited_sources: Sequence[Source], found_sources: Sequence[Source]) -> Sequence[Source]:
@@ -73,42 +51,112 @@ def merge_sources(cited_sources: Sequence[Source], found_sources: Sequence[Sourc
 
 
 class AnswerChecks:
-    """Checks for answers that are shown later: the stored check, or a new one if the checker's version has changed."""
+    """The checks of a process, one after the other: answers that end together would all wait for the last of them.
+    Long answers, and stored ones whose check is repeated, have a queue of their own."""
 
     def __init__(self, *, patience: float = RECHECK_WAIT_SECONDS) -> None:
         self._patience = patience
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-checks")
-        self._repeat = lru_cache(maxsize=MAX_CACHED_CHECKS)(self._start_check)
+        self._turns = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-checks")
+        self._slow_turns = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-slow-checks")
+        self._lock = threading.Lock()
+        self._repeated: dict[tuple[str, str], Future[Result]] = {}
 
-    def check_for(self, message: Message, load_texts: Callable[[], TextsByNumber]) -> AnswerCheck | None:
-        stored = message.check
-        if (stored is not None and stored.version == CHECKER_VERSION) or not message.sources:
-            return stored
+    def begin(self, run_sources: RunSources) -> GrowingCheck:
+        """Return the check of an answer that is about to be written."""
+        return GrowingCheck(run_sources, self._turns, self._slow_turns)
+
+    def check_for(
+        self, message: Message, load_texts: Callable[[], TextsByNumber], *, patience: float | None = None
+    ) -> AnswerCheck | None:
+        """Return the check of a message that is shown later: its own, or a new one if it has none of this checker."""
+        own = message.check
+        if own is not None and own.version == CHECKER_VERSION:
+            return own
+        waiting = withdraw(own) if own else None
+        if not message.sources:
+            return waiting
         try:
-            return self._repeat(_RepeatedCheck(message.id, message.text, message, load_texts)).result(self._patience)
+            return self._repeat(message, load_texts).result(self._patience if patience is None else patience) or waiting
         except TimeoutError:
-            return stored
+            return waiting
 
-    def _start_check(self, repeated_check: _RepeatedCheck) -> Future[AnswerCheck | None]:
-        return self._worker.submit(repeated_check.check)
+    def is_repeated(self, message: Message) -> bool:
+        """Return whether the check of this message has been made again, and can be shown."""
+        with self._lock:
+            started = self._repeated.get((message.id, message.text))
+        return started is not None and _is_usable(started)
+
+    def _repeat(self, message: Message, load_texts: Callable[[], TextsByNumber]) -> Future[Result]:
+        """Start the check, unless it was started before and may still succeed."""
+        key = message.id, message.text
+        with self._lock:
+            started = self._repeated.pop(key, None)
+            if started is None or (started.done() and not _is_usable(started)):
+                started = self._slow_turns.submit(lambda: _check_again(message, load_texts))
+            self._repeated[key] = started
+            while len(self._repeated) > MAX_CACHED_CHECKS:
+                self._repeated.pop(next(iter(self._repeated))).cancel()
+            return started
 
     def close(self) -> None:
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        for queue in (self._turns, self._slow_turns):
+            queue.shutdown(wait=False, cancel_futures=True)
 
 
-@dataclass(frozen=True)
-class _RepeatedCheck:
-    """A check to be made again. Two of the same answer are equal."""
+class GrowingCheck:
+    """The check of an answer that is being written. It is begun before the end: answers that end together would otherwise
+    all be checked at that moment."""
 
-    id: str
-    text: str
-    message: Message = field(compare=False)
-    load_texts: Callable[[], TextsByNumber] = field(compare=False)
+    def __init__(self, run_sources: RunSources, turns: ThreadPoolExecutor, slow_turns: ThreadPoolExecutor) -> None:
+        self._run_sources = run_sources
+        self._turns, self._slow_turns = turns, slow_turns
+        self._written = ""
+        self._next_length = FIRST_LENGTH
+        self._ahead: Future[Result] | None = None
+        self._memory, self._compared = CheckMemory(), list[SourceText]()
 
-    def check(self) -> AnswerCheck | None:
-        try:
-            texts = self.load_texts()
-        except Exception:
-            log.warning("what was read for an answer could not be loaded for its check", exc_info=True)
-            return self.message.check
-        return check_text(self.text, self.message.sources, texts)
+    def record_event(self, event: RunEvent) -> None:
+        """Check what has been written so far, whenever it has become half as long again."""
+        if isinstance(event, ToolStarted):
+            self._written = ""
+        elif isinstance(event, TextDelta):
+            self._written += event.text
+            if len(self._written) >= self._next_length and (self._ahead is None or self._ahead.done()):
+                self._next_length = int(len(self._written) * GROWTH)
+                self._ahead = self._submit(self._slow_turns, self._written, self._run_sources.sources)
+
+    async def finish(self, answer: Answer) -> Checked | None:
+        """Check the complete answer in its turn. Other answers are being written meanwhile."""
+        if self._ahead is not None and not self._ahead.cancel():
+            await asyncio.wrap_future(self._ahead)
+        sources = merge_sources(answer.sources, self._run_sources.sources)
+        if not sources:
+            return None
+        is_long = len(answer.text) > LONG_ANSWER or sum(len(one.text) for one in self._texts(sources)) > LONG_SOURCES
+        queue = self._slow_turns if is_long else self._turns
+        found = await asyncio.wrap_future(self._submit(queue, answer.text, sources))
+        return Checked(found) if found is not None else None
+
+    def _submit(self, queue: ThreadPoolExecutor, text: str, sources: Sequence[Source]) -> Future[Result]:
+        texts = self._texts(sources)
+        if texts != self._compared:  # a page was read meanwhile
+            self._memory, self._compared = CheckMemory(), texts
+        memory = self._memory
+        return queue.submit(with_log_ids(lambda: _check(text, texts, memory)))
+
+    def _texts(self, sources: Sequence[Source]) -> list[SourceText]:
+        return source_texts(sources, dict(self._run_sources.pages))
+
+
+def _is_usable(check: Future[Result]) -> bool:
+    return check.done() and not check.cancelled() and check.result() is not None
+
+
+def _check_again(message: Message, load_texts: Callable[[], TextsByNumber]) -> Result:
+    try:
+        texts = load_texts()
+    except Exception:
+        log.warning("what was read for an answer could not be loaded for its check", exc_info=True)
+        return None
+    found = check_text(message.text, message.sources, texts)
+    return drop_marks(found, lost_sources(message.sources, texts)) if found else None

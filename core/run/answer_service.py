@@ -20,7 +20,7 @@ from core.base.threads import LoopThread
 from core.llm import Model
 from core.reading import Reader
 from core.run.admission import Admission, QueueTicket
-from core.run.answer_checking import TextsByNumber, check_run_answer
+from core.run.answer_checking import AnswerChecks, TextsByNumber
 from core.run.configured import Configured
 from core.run.question import AnswerOptions, Question, validate_question
 from core.run.revision import Revision, revise_answer
@@ -43,6 +43,7 @@ class AnswerService(ABC):
     today: Callable[[], date] = date.today
     reader: Reader | None = None
     admission: Admission | None = None
+    checks: AnswerChecks = field(default_factory=AnswerChecks)
     on_run_end: OnRunEnd = lambda run: None
 
     def accept_question(
@@ -104,10 +105,11 @@ class AnswerService(ABC):
         return self.admission.wait_for_turn(ticket) if self.admission else nullcontext()
 
     async def _events_in_turn(self, question: Question, ticket: QueueTicket) -> AsyncGenerator[RunEvent]:
-        review = AutomaticReview(question)
+        review, check = AutomaticReview(question), self.checks.begin(question.run_sources)
         async with self._wait_for_turn(ticket), aclosing(self._sourced_events(question)) as events:
             async for event in events:
-                if isinstance(event, Answer) and (found := await check_run_answer(event, question.run_sources)):
+                check.record_event(event)
+                if isinstance(event, Answer) and (found := await check.finish(event)):
                     review.record_event(found)
                     yield found
                 review.record_event(event)

@@ -5,8 +5,9 @@ from .errors import ConversationNotFound, StoreError, StoreRepaired, StoreTooNew
 from .metrics_store import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
 from .outbox import Outbox
 from .preferences import PreferenceStore
-from .read_pages import ReadPageStore, StoredPage
+from .read_pages import ReadPageStore
 from .saved_settings import SavedSettingsTable
+from .stored_pages import StoredPage
 from .upkeep import Upkeep
 
 __all__ = [

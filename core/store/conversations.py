@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -42,6 +43,7 @@ from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
 from core.store.database import Database
 from core.store.errors import ConversationNotFound, ConversationReadOnly, ShareNotFound
+from core.store.stored_pages import load_source_pages
 from core.store.tables import conversations, messages, read_pages, visits
 
 _NOT_DELETED = conversations.c.deleted.is_(None)
@@ -64,6 +66,7 @@ _CHANGE = update(conversations).where(_CHANGEABLE)
 _SAID = _CHANGE.values(title=case((conversations.c.title == "", bindparam("question")), else_=conversations.c.title))
 _SAME = and_(messages.c.conversation_id == bindparam("conversation"), messages.c.id == bindparam("message"))
 _FINISHED = select(messages.c.finished).where(_SAME)
+_SAID_SO = select(messages.c.text).where(_SAME, messages.c.finished.is_(True), exists().where(_CHANGEABLE))
 _REPLACE = update(messages).where(_SAME)
 _GROW = _REPLACE.where(messages.c.finished.is_(False), exists().where(_CHANGEABLE))
 _ADD = insert(messages).values(
@@ -198,6 +201,15 @@ class ConversationStore:
             elif finished or not was_finished:
                 connection.execute(_REPLACE, {**row, **where})
 
+    def save_check(self, id: str, message: Message, *, visitor_id: str | None = None) -> None:
+        """Save an answer with a repeated check. Nothing is saved for another visitor, or if its text has changed since.
+        The conversation keeps its place in the list, because nobody has said anything."""
+        payload = pack(stored_message.encode_message(message))
+        where = {"conversation": _valid_id(id), "message": clean(message.id), "reader": _reader_digest(visitor_id)}
+        with self._database.write() as connection:
+            if connection.execute(_SAID_SO, where).scalar() == clean(message.text):
+                connection.execute(_REPLACE, {"payload": payload, **where})
+
     def load(
         self,
         id: str,
@@ -217,7 +229,7 @@ class ConversationStore:
             if found is None:
                 raise ConversationNotFound
             rows = connection.execute(wanted.limit(None if last is None else last + 1)).all()
-        page = tuple(_message(row) for row in reversed(rows[:last]))
+            page = tuple(_message(row, connection) for row in reversed(rows[:last]))
         return MessagePage(_conversation(found), page, len(rows) > len(page), may_change=bool(found.changeable))
 
     def list_conversations(
@@ -394,9 +406,15 @@ def _unpack(payload: object) -> object:
     return payload
 
 
-def _message(row: Row[tuple[object, ...]]) -> Message:
-    document = _unpack(row.payload)
-    found = stored_message.decode_message(document, id=row.id, role=row.role, text=row.text, created=row.created)
+def _message(row: Row[tuple[object, ...]], connection: Connection) -> Message:
+    found = stored_message.decode_message(
+        _unpack(row.payload),
+        id=row.id,
+        role=row.role,
+        text=row.text,
+        created=row.created,
+        load_texts=partial(load_source_pages, connection, row.conversation_id, row.id),
+    )
     if row.finished:
         return found
     cited = found.cited or cited_sources(found.text, found.sources)

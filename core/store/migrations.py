@@ -162,4 +162,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # 12: `text` of a message may be compressed bytes in SQLite. Nothing is rewritten; older programs must not read it.
     (),
+    # 13: `cut` says that a page was longer than its text. In `payload`, checks keep places in the texts of `read_pages` instead
+    # of words; older programs must not read them.
+    ("ALTER TABLE read_pages ADD COLUMN cut BOOLEAN NOT NULL DEFAULT FALSE",),
 )

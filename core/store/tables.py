@@ -53,6 +53,7 @@ read_pages = Table(
     Column("number", Integer, primary_key=True),
     *_columns(Text, "address title hash text"),
     Column("fetched", Double),
+    Column("cut", Boolean),
 )
 preferences = Table(
     "preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text), Column("used", Double)

@@ -96,4 +96,9 @@ def withdraw_share(app: App, id: str) -> None:
 def messages_loader(app: App, id: str) -> Callable[[], list[Message]]:
     """Return a function that loads every message of a conversation. It may be called outside the session."""
     who = identity.visitor()
-    return lambda: list(app.store.load(id, visitor_id=who, last=None).messages)
+
+    def load() -> list[Message]:
+        found = app.store.load(id, visitor_id=who, last=None).messages
+        return conversation_sync.with_repeated_checks(app, found, id, visitor_id=who)
+
+    return load

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain
 
 import streamlit as st
 
+from core.answer.check_results import CHECKER_VERSION, AnswerCheck
 from core.answer.message import Message
 from core.app import App
 from core.base.errors import AppError
@@ -26,6 +26,8 @@ SETTLE_SECONDS = 0.5
 """Longest wait for writes after a page is drawn. They take some milliseconds; what takes longer is watched."""
 FLUSH_SECONDS = 2.0
 """Longest wait of a click for earlier writes, if it needs the database up to date."""
+EXPORT_SECONDS = 20.0
+"""Longest wait of an export for checks that are made again."""
 LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
 
 
@@ -149,12 +151,11 @@ def all_messages_loader(app: App) -> Callable[[], list[Message]]:
     messages, id, share, has_older = list(chat.messages), chat.conversation_id, chat.share, chat.has_older
 
     def load() -> list[Message]:
-        if id is None or not has_older:
-            return messages
-        try:
-            return list(app.store.load(id, visitor_id=who, share=share, last=None).messages)
-        except AppError:
-            return messages
+        found: Sequence[Message] = messages
+        if id is not None and has_older:
+            with suppress(AppError):
+                found = app.store.load(id, visitor_id=who, share=share, last=None).messages
+        return with_repeated_checks(app, found, id or "", visitor_id=who, share=share)
 
     return load
 
@@ -233,6 +234,51 @@ def _unsaved_notes(app: App) -> tuple[str, ...]:
     return (app.outbox.problem, *(unsaved_note(app, message) for message in session.chat().messages))
 
 
+# ── Checks that are made again ────────────────────────────────────────────────────────────────────────────────────
+
+
+def save_repeated_check(app: App, entry: Message, check: AnswerCheck | None) -> None:
+    """Save the check of an answer whose own one was of another version. Readers of another's conversation only see it."""
+    if check is None or entry.check is None or check.version == entry.check.version:
+        return
+    chat, who, checked = session.chat(), identity.visitor(), entry.with_check(check)
+    chat.replace_message(checked)
+    if chat.conversation_id is not None and not chat.read_only:
+        save = partial(app.store.save_check, chat.conversation_id, checked, visitor_id=who)
+        app.outbox.add_write(chat.conversation_id, save, visitor_id=who)
+
+
+def watch_checks(app: App) -> None:
+    """Show the checks that are being made again as soon as they are made. Call it when all is drawn."""
+    chat = session.chat()
+    if chat.run is None and any(map(_is_unchecked, chat.messages[-chat.shown :])):
+        _rerun_when_checked(app)
+
+
+@st.fragment(run_every=1.0)
+def _rerun_when_checked(app: App) -> None:
+    if any(app.checks.is_repeated(message) for message in session.chat().messages if _is_unchecked(message)):
+        st.rerun()
+
+
+def _is_unchecked(message: Message) -> bool:
+    return message.check is not None and message.check.version != CHECKER_VERSION
+
+
+def with_repeated_checks(
+    app: App, messages: Iterable[Message], id: str, *, visitor_id: str | None, share: str = ""
+) -> list[Message]:
+    """Return the messages with their checks made again where necessary, for a file. The reader waits for it, some time."""
+    end = time.monotonic() + EXPORT_SECONDS
+
+    def checked(message: Message) -> Message:
+        load = partial(app.read_pages.load, id, message.id, visitor_id=visitor_id, share=share, sources=message.sources)
+        patience = max(0.0, end - time.monotonic())
+        return message.with_check(app.checks.check_for(message, load, patience=patience))
+
+    return [checked(message) if _is_unchecked(message) else message for message in messages]
+
+
 # ── Files and pages that were read ────────────────────────────────────────────────────────────────────────────────
 
 
@@ -244,13 +290,7 @@ def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, Stor
     def load() -> dict[int, StoredPage]:
         if not id:
             return {}
-        pages = dict(app.read_pages.load(id, message.id, visitor_id=who, share=share))
-        numbers = {source.url: source.number for source in message.sources if source.read == "file"}
-        attached = app.read_pages.load_attachments(id, visitor_id=who, share=share).values() if numbers else ()
-        for file in chain.from_iterable(attached):
-            if number := numbers.get(file.address):
-                pages[number] = replace(file, number=number)
-        return pages
+        return app.read_pages.load(id, message.id, visitor_id=who, share=share, sources=message.sources)
 
     return load
 

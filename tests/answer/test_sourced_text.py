@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from core.answer.check_texts import source_texts
 from core.answer.citations import INVENTED, drop_unsourced
 from core.answer.events import Answer, Checked, RunEvent, SearchFinished, TextDelta, ToolStarted
 from core.answer.export.json_file import as_json
@@ -19,7 +20,6 @@ from core.answer.html.markdown import render_html
 from core.answer.message import Message, message_from_run
 from core.answer.sourced_text import MAX_HELD, SourcedEvents, SourcedText
 from core.checks import check_answer
-from core.run.answer_checking import source_texts
 from core.search.types import SearchQuery, SearchResponse, Source
 
 SOURCES = tuple(Source(number, f"标题{number}", f"https://site{number}.example/", "三十日之内") for number in (1, 2))

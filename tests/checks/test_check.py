@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from bench.checks import written
 from core.answer.check_results import CHECKER_VERSION, SourceText, Verdict
-from core.checks import check_answer, check_statement
+from core.checks import CheckMemory, check_answer, check_statement
+from core.checks.source_index import IndexedSource
 
 PAGE = (
     "北川灯具公司是一家生产灯塔设备的企业，总部设在海州市。{}"
@@ -165,6 +167,24 @@ def test_an_answer_is_summed_up_and_can_be_stored() -> None:
     assert document["statements"][1]["citations"][0]["differences"] == [
         {"kind": "number", "stated": "5000人", "found": "3000人"}
     ]
+
+
+def test_a_check_that_remembers_says_the_same_and_compares_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer, pages = written(20, 5)
+    whole, memory, compared = check_answer(answer, pages), CheckMemory(), list[int]()
+    index = IndexedSource.__init__
+
+    def counted(self: IndexedSource, source: SourceText) -> None:
+        compared.append(source.number)
+        index(self, source)
+
+    monkeypatch.setattr(IndexedSource, "__init__", counted)
+    for length in (*range(0, len(answer), 150), len(answer)):
+        growing = check_answer(answer[:length], pages, memory)
+    assert growing == whole
+    assert sorted(compared) == [page.number for page in pages]
+    monkeypatch.setattr("core.checks.check._check_sources", None)
+    assert check_answer(answer, pages, memory) == whole, "nothing is compared twice"
 
 
 def test_numbers_without_a_source_and_answers_without_numbers_are_no_error() -> None:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 from sqlalchemy import select, text, update
 
+from bench.checks import written
 from bench.load_world import answer
 from core.answer import cited_sources
-from core.answer.check_results import SourceText
+from core.answer.check_texts import source_texts, with_digests
 from core.answer.events import DAMAGED, Answer, Checked, PageRead, ReadingStarted, SearchFinished, SearchStarted, Usage
 from core.answer.message import Message
 from core.answer.stored_message import DAMAGED_TEXT, encode_message
 from core.base.compression import MAX_BYTES, compress_text
 from core.checks import check_answer
+from core.reading import Page
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
-from core.store import ConversationStore, Database
+from core.store import ConversationStore, Database, ReadPageStore
+from core.store.conversations import pack
 from core.store.dump import replace_rows
 from core.store.tables import messages
 from support.base import loaded
@@ -52,17 +56,21 @@ def bench_answer() -> Message:
     attempts = (Attempt("searxng", AttemptOutcome.OK, 0.1234),)
     read = Source(1, sources[0].title, sources[0].url, snippet, "searxng", None, "page", len(PAGE))
     found = SearchResponse(SearchQuery(QUESTION), results, attempts, "searxng", search_time=0.1234)
-    texts = [SourceText(1, PAGE), *(SourceText(one.number, one.snippet, is_full=False) for one in sources[1:])]
+    texts = source_texts((read, *sources[1:]), {1: page_of(PAGE)})
     events = (
         SearchStarted(QUESTION),
         SearchFinished(found, sources),
         ReadingStarted(sources[:1]),
         PageRead(read),
-        Checked(check_answer(said, texts)),
+        Checked(with_digests(check_answer(said, texts), texts)),
         Answer(said, cited_sources(said, sources)),
         Usage(2_000, 600),
     )
     return Message("assistant", said, events, cited_sources(said, sources), 10.5, model="bench")
+
+
+def page_of(text: str) -> Page:
+    return Page("", "http://127.0.0.1/", "第 1 条结果", text, None, "html", datetime.now(UTC), 0, is_cut=False)
 
 
 def keep(database: Database, message: Message) -> str:
@@ -70,6 +78,7 @@ def keep(database: Database, message: Message) -> str:
     id = store.create(visitor_id="browser")
     store.save(id, Message("user", QUESTION), visitor_id="browser")
     store.save(id, message, visitor_id="browser")
+    ReadPageStore(database).save(id, message.id, {1: page_of(PAGE)}, visitor_id="browser")
     return id
 
 
@@ -82,8 +91,17 @@ def test_an_answer_takes_little_more_than_its_text(database: Database) -> None:
     assert ConversationStore(database).load(id).messages[1] == message
     with database.read() as connection:
         payload = connection.execute(select(messages.c.payload).where(messages.c.role == "assistant")).scalar_one()
-    assert len(payload) <= 4_000, f"{len(payload)} bytes beside {len(message.text.encode())} of text"
+    assert len(payload) <= 3_000, f"{len(payload)} bytes beside {len(message.text.encode())} of text"
     assert [one.id for one in ConversationStore(database).list_conversations("browser", words="期限 30 日")] == [id]
+
+
+def test_forty_citations_over_ten_pages_take_less_than_three_kilobytes() -> None:
+    said, texts = written(40, 10)
+    check = with_digests(check_answer(said, texts), texts)
+    assert sum(len(statement.citations) for statement in check.statements) >= 30
+    bare = Message("assistant", said, (Answer(said),))
+    size = len(pack(encode_message(bare.with_check(check)))) - len(pack(encode_message(bare)))
+    assert size <= 3_000, f"{size} bytes"
 
 
 def test_the_file_grows_by_less_than_ten_kilobytes_for_an_answer() -> None:

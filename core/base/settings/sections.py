@@ -312,7 +312,7 @@ class RetentionSettings(Section):
         0,
         ge=0,
         le=36_500,
-        description="读过的网页和附件的文字保存多少天，之后只留下回答和来源的摘要；0 与对话一起保存",
+        description="读过的网页和附件的文字保存多少天，之后只留下回答和来源的摘要，依据核对的标记随之失效；0 与对话一起保存",
     )
     preference_days: Days = Field(0, ge=0, le=36_500, description="侧栏里的选择多少天没有用过就忘记；0 一直保存")
 

@@ -21,7 +21,9 @@ from core.ui.escape import draw_html, escape_label
 
 def check_of(app: App, entry: Message) -> AnswerCheck | None:
     """Return the check of an answer. It is computed again if the checker changed or the answer was cut short."""
-    return app.checks.check_for(entry, conversation_sync.read_pages_loader(app, entry))
+    check = app.checks.check_for(entry, conversation_sync.read_pages_loader(app, entry))
+    conversation_sync.save_repeated_check(app, entry, check)
+    return check
 
 
 def draw(app: App, entry: Message, check: AnswerCheck | None) -> None:
