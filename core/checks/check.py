@@ -16,7 +16,6 @@ from core.answer.check_results import (
     SourceCheck,
     SourceText,
     StatementCheck,
-    UncitedStatement,
     Verdict,
 )
 from core.checks.facts import find_misplaced_quantity, quantities_with_other_bound, respell_as_source
@@ -24,6 +23,7 @@ from core.checks.features import LONGEST_STATEMENT, ParsedStatement, SourceCompa
 from core.checks.scoring import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, ScoringModel
 from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
+from core.checks.uncited import find_uncited
 from core.checks.wording import compact, find_glosses, find_quotations, find_titles, is_refutation, nearest_wording
 
 SAME_TOPIC_SHARE = 0.5
@@ -84,8 +84,8 @@ def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
         _statement_check(one, _StatementResults(_TOO_LONG, dict.fromkeys(numbers, _TOO_LONG)))
         for one, numbers in cited[len(within) :]
     )
-    uncited = [one for one in all_statements if not one.marks and one.needs_source]
-    return AnswerCheck(tuple(checked), tuple(UncitedStatement(one.start, one.end, one.text) for one in uncited))
+    uncited = find_uncited(all_statements, sources, check_parsed_statement, indexed)
+    return AnswerCheck(tuple(checked), tuple(uncited))
 
 
 def _cited_numbers(statement: Statement, known: Mapping[int, SourceText]) -> list[int]:
