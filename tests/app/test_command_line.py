@@ -582,6 +582,17 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     assert document["statements"][1]["evidence"][0]["source"] == 2
 
 
+def test_a_sentence_without_a_number_that_a_source_says(core: Core, sources: Path) -> None:
+    answer = "海州灯塔建成于2001年，塔高六十米。\n\n另有70家分店。"
+    told = core("check", "-", "--sources", str(sources), stdin=answer)
+    assert told.stdout == (
+        "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核对的引用。\n"
+    )
+    (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
+    assert [one.get("agreesWith") for one in document["uncited"]] == [2, None]
+    assert document["uncited"][0]["check"]["evidence"][0]["text"].startswith("海州灯塔建成于2001年")
+
+
 def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:
     page = "<html><body><article><h1>灯塔</h1><p>海州灯塔建成于2001年，塔高六十米，由三名守塔人轮流值守。</p></article></body></html>"
     address = web.page("lamps.example/tower", page.encode(), "Content-Type: text/html; charset=utf-8")
