@@ -95,6 +95,23 @@ def test_the_preview_is_what_the_model_gets() -> None:
     assert len(model.asked) == 1
 
 
+def test_a_small_model_is_asked_for_numbers_behind_the_sources_and_only_where_there_are_some() -> None:
+    with scripted_app(says=[["好"]] * 3, engines=[FakeEngine("fake", results(3))], CHAT_PROMPT="small") as (app, model):
+        list(app.chat.stream("问题？", options=SEARCH))
+        list(app.chat.stream("问题？"))
+    with_sources, without = (str(asked[-1].content) for asked in model.asked)
+    assert with_sources.partition("</sources>")[2].startswith("\n\n问题：问题？\n")
+    assert "每句话后面写 [1] 或 [2]" in with_sources.splitlines()[-1]
+    assert without == "问题？"
+    assert "米[1]" in str(model.asked[0][0].content), "an example"
+
+
+def test_other_models_are_not_told_twice() -> None:
+    with scripted_app(says=[["好"]], engines=[FakeEngine("fake", results(3))]) as (app, model):
+        list(app.chat.stream("问题？", options=SEARCH))
+    assert str(model.asked[0][-1].content).endswith("问题：问题？")
+
+
 def test_today_is_in_the_system_prompt() -> None:
     with scripted_app(says=[["好"]]) as (app, model):
         list(app.chat.stream("今天几号"))
