@@ -121,6 +121,11 @@ def test_a_sentence_that_a_source_says_has_a_chip_that_is_no_citation() -> None:
     assert "id=" not in chip, "the way back from the references leads to what the model cited"
 
 
+def test_a_source_that_is_gone_has_no_chip() -> None:
+    annotated = annotate(ANSWER, AGREEING)
+    assert "agreeing" not in render_annotated(annotated.text, annotated.notes, SOURCES[:1])
+
+
 def test_what_the_model_did_not_cite_is_counted_apart() -> None:
     assert tally(AGREEING) == "3 处引用：1 处有据 · 1 处不符 · 1 处未核 · 1 句未标注，与来源相符"
     assert tally(AnswerCheck((), AGREEING.uncited)) == "1 句未标注，与来源相符"

@@ -273,9 +273,8 @@ class _AnnotatedRenderer(_Renderer):
         return chip_html(self._sources[number], self._app_url, identity=self._identity(number), verdict=verdict)
 
     def _agreement(self, note: int) -> Markup:
-        verdicts = self._notes[note].values() if note < len(self._notes) else ()
-        chips = (chip_html(self._sources[one.number], self._app_url, verdict=one) for one in verdicts)
-        return Markup().join(chips)
+        known = (verdict for verdict in self._notes[note].values() if verdict.number in self._sources)
+        return Markup().join(chip_html(self._sources[one.number], self._app_url, verdict=one) for one in known)
 
 
 class _StandaloneRenderer(_Renderer):
