@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
 from core.answer import (
+    AGREEING_SOURCES,
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
+    UNCITED,
     VERDICTS_WORST_FIRST,
+    agreeing_sources,
     describe_source,
+    list_agreements,
     list_verdicts,
     reading_status,
     tally,
@@ -417,6 +421,8 @@ class _Transcript(_RunOutput):
                     _print_check(self._check)
                 if sources:
                     print("\n参考文献", *map(_source_text, sources), sep="\n")
+                if agreeing := agreeing_sources(self._check, self._message.sources, sources):
+                    print(f"\n{AGREEING_SOURCES}", *map(_source_text, agreeing), sep="\n")
             case Checked(check=check):
                 self._check = check
                 if check.opinion:  # comes after the answer
@@ -445,7 +451,7 @@ def _print_check(check: AnswerCheck) -> None:
     if counted := tally(check):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
-        print(f"\n依据核对\n{counted}", *problems, *opinion, sep="\n")
+        print(f"\n依据核对\n{counted}", *problems, *list_agreements(check), *opinion, sep="\n")
 
 
 def _source_text(source: Source) -> str:
@@ -653,7 +659,8 @@ def _checked_text(checked: AnswerCheck) -> str:
         for statement in checked.statements
         for citation in statement.citations
     ]
-    lines += (f"无出处 {statement.text}" for statement in checked.uncited)
+    lines += (f"{UNCITED} {statement.text}" for statement in checked.unsourced)
+    lines += map(str, list_agreements(checked))
     return "\n".join([*lines, checked.summary])
 
 

@@ -1,12 +1,15 @@
 from . import check_results, check_texts, events, export, message, stored_message
 from .annotation import annotate
 from .citation_verdicts import (
+    AGREEING_SOURCES,
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
     UNCITED,
     VERDICTS_WORST_FIRST,
     CitationVerdict,
+    agreeing_sources,
+    list_agreements,
     list_verdicts,
     tally,
 )
@@ -19,6 +22,7 @@ from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, re
 from .sourced_text import SourcedEvents, SourcedText
 
 __all__ = [
+    "AGREEING_SOURCES",
     "ATTACHED",
     "INVENTED",
     "MARKS",
@@ -33,6 +37,7 @@ __all__ = [
     "SourcedEvents",
     "SourcedText",
     "TextSpan",
+    "agreeing_sources",
     "annotate",
     "check_results",
     "check_texts",
@@ -44,6 +49,7 @@ __all__ = [
     "events",
     "export",
     "is_official",
+    "list_agreements",
     "list_verdicts",
     "marked_html",
     "message",

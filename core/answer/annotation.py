@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import CitationVerdict, list_verdicts
+from core.answer.citation_verdicts import CitationVerdict, list_agreements, list_verdicts
 from core.base.text import clean
 
-NOTE, END_OF_NOTE, NO_SOURCE = "\ufff0", "\ufff1", "\ufff2"
+NOTE, END_OF_NOTE, NO_SOURCE, AGREES = "\ufff0", "\ufff1", "\ufff2", "\ufff3"
 
 Notes = Mapping[int, CitationVerdict]
 """The verdicts on one bracket, by the number of the source."""
@@ -34,8 +34,12 @@ def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
         # A bracket that stands for several statements shows only the worst verdict.
         bracket[verdict.number] = min(bracket.get(verdict.number, verdict), verdict, key=lambda one: one.severity_key)
     marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
-    marks += [(statement.end, NO_SOURCE) for statement in check.uncited]
-    return AnnotatedText(with_marks(text, sorted(marks)), list(by_bracket.values()))
+    marks += [(statement.end, NO_SOURCE) for statement in check.unsourced]
+    agreements = list(list_agreements(check))
+    marks += [(one.end, f"{AGREES}{place}{END_OF_NOTE}") for place, one in enumerate(agreements, len(by_bracket))]
+    return AnnotatedText(
+        with_marks(text, sorted(marks)), [*by_bracket.values(), *({one.number: one} for one in agreements)]
+    )
 
 
 def with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:

@@ -210,6 +210,16 @@ class AnswerCheck:
     """Of the texts that the results rest on. With another text they are not shown."""
 
     @property
+    def unsourced(self) -> tuple[UncitedStatement, ...]:
+        """The statements without a number that no source says."""
+        return tuple(statement for statement in self.uncited if statement.check is None)
+
+    @property
+    def agreeing(self) -> tuple[UncitedStatement, ...]:
+        """The statements without a number that a source says. They are no citations of the model."""
+        return tuple(statement for statement in self.uncited if statement.check is not None)
+
+    @property
     def summary(self) -> str:
         """The counts of all verdicts: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
         checks = [citation.check for statement in self.statements for citation in statement.citations]

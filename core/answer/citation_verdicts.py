@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.answer.check_results import AnswerCheck, CitationCheck, Difference, StatementCheck, Verdict
+from core.answer.check_results import (
+    AnswerCheck,
+    CitationCheck,
+    Difference,
+    SourceCheck,
+    StatementCheck,
+    UncitedStatement,
+    Verdict,
+)
+from core.search.types import Source
 
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
 """The sign of each verdict. Readers who see no colours tell them apart by shape."""
@@ -14,6 +23,8 @@ MODEL_MARK = "◇"
 VERDICTS_WORST_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED, Verdict.SUPPORTED)
 PROBLEM_VERDICTS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
+AGREEING = "未标注，与来源相符"
+AGREEING_SOURCES = "与回答相符的来源（模型没有标注）"
 NO_SOURCES_NOTE = "没有查找资料：这个回答没有来源，内容没有核对过。"
 
 
@@ -33,6 +44,8 @@ class CitationVerdict:
     label: str = ""
     """The verdict in words; it says so if a model gave it."""
     by_model: bool = False
+    is_citation: bool = True
+    """False if the model wrote no number, and the program found the source that says so."""
 
     @property
     def is_decided(self) -> bool:
@@ -40,12 +53,23 @@ class CitationVerdict:
 
     @property
     def mark(self) -> str:
+        if not self.is_citation:
+            return ""
         return f"{MODEL_MARK if self.by_model else ''}{MARKS[self.verdict]}"
 
     @property
     def css_class(self) -> str:
-        """The class for the style sheet. A model's verdict has no colour."""
+        """The class for the style sheet. Neither a model's verdict nor what is no citation has a colour."""
+        if not self.is_citation:
+            return "agreeing"
         return "model" if self.by_model else self.verdict.value
+
+    @property
+    def heading(self) -> str:
+        """The line above the compared passage."""
+        if not self.is_citation:
+            return f"模型没有标注来源；原文与 [{self.number}] 相符。"
+        return f"{self.mark} {self.label} [{self.number}]：{self.reason}"
 
     @property
     def severity_key(self) -> tuple[int, bool]:
@@ -69,7 +93,24 @@ class CitationVerdict:
             by_model=check.by == "model",
         )
 
+    @classmethod
+    def from_agreement(cls, statement: UncitedStatement, check: SourceCheck) -> CitationVerdict:
+        """Build the verdict on a statement without a number that a source says."""
+        passage = check.evidence[0]
+        return cls(
+            passage.source,
+            statement.end,
+            check.verdict,
+            check.reason,
+            statement.text,
+            passage.text,
+            label=AGREEING,
+            is_citation=False,
+        )
+
     def __str__(self) -> str:
+        if not self.is_citation:
+            return f"{agreement_label(self.number)}：{self.statement}"
         differences = "".join(f"（回答：{one.stated}；来源：{one.found or '没有'}）" for one in self.differences)
         return f"{self.mark} {self.label} [{self.number}] {self.statement}{differences}"
 
@@ -83,8 +124,26 @@ def list_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:
     )
 
 
+def list_agreements(check: AnswerCheck) -> Iterator[CitationVerdict]:
+    """Yield the verdicts on the statements without a number that a source says, in the order of the text."""
+    return (CitationVerdict.from_agreement(one, one.check) for one in check.agreeing if one.check)
+
+
+def agreement_label(number: int) -> str:
+    return f"未标注，与 [{number}] 相符"
+
+
+def agreeing_sources(
+    check: AnswerCheck | None, sources: Sequence[Source], cited: Collection[Source]
+) -> tuple[Source, ...]:
+    """Return the sources that say statements without a number, as far as the model cites them nowhere."""
+    numbers = {one.agreeing_source for one in check.uncited} if check else set()
+    known = {source.number for source in cited}
+    return tuple(source for source in sources if source.number in numbers - known)
+
+
 def tally(check: AnswerCheck) -> str:
     """Return the totals: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
     cited = [check.summary] if check.statements else []
-    uncited = [f"{len(check.uncited)} 句{UNCITED}"] if check.uncited else []
-    return " · ".join(cited + uncited)
+    kinds = {UNCITED: len(check.unsourced), AGREEING: len(check.agreeing)}
+    return " · ".join(cited + [f"{count} 句{kind}" for kind, count in kinds.items() if count])

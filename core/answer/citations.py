@@ -23,7 +23,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from core.answer.annotation import END_OF_NOTE, NO_SOURCE, NOTE, with_marks
+from core.answer.annotation import AGREES, END_OF_NOTE, NO_SOURCE, NOTE, with_marks
 from core.base.text import clean
 from core.search.types import Source
 
@@ -281,7 +281,8 @@ def parse_markdown(markdown: str) -> list[Token]:
 
 
 def parse_clean_markdown(text: str) -> list[Token]:
-    """Parse a text that is clean already. An annotated text also has tokens `uncited`, and citations with a `note`."""
+    """Parse a text that is clean already. An annotated text also has tokens `uncited` and `agreeing`, and citations with
+    a `note`."""
     tokens = parse_blocks(text)
     for token in tokens:
         if token.type == "inline":
@@ -396,6 +397,19 @@ def _uncited_rule(state: StateInline, silent: bool) -> bool:
     return True
 
 
+_AGREES = re.compile(f"{AGREES}([0-9]+){END_OF_NOTE}")
+
+
+def _agreeing_rule(state: StateInline, silent: bool) -> bool:
+    found = _AGREES.match(state.src, state.pos)
+    if not found:
+        return False
+    if not silent:
+        state.push("agreeing", "", 0).meta = {"note": int(found[1])}
+    state.pos = found.end()
+    return True
+
+
 # As in Pandoc: `$5 and $6` and `$5–$6` are prices, not a formula.
 _FORMULA = re.compile(
     r"\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}(?<=\S)\$(?!\d)|\\\((?:(?!\\[()])[^\n]){1,300}\\\)"
@@ -495,7 +509,8 @@ def _build_parser() -> MarkdownIt:
     inline.before("link", "citation", _citation_rule)
     inline.before("autolink", "break", _break_rule)
     inline.before("autolink", "uncited", _uncited_rule)
-    for bracket in f"【［{NO_SOURCE}":
+    inline.before("autolink", "agreeing", _agreeing_rule)
+    for bracket in f"【［{NO_SOURCE}{AGREES}":
         parser.inline.add_terminator_char(bracket)
     return parser
 

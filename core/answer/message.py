@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Literal
 
 from core.answer.check_results import AnswerCheck
+from core.answer.citation_verdicts import agreeing_sources
 from core.answer.citations import Cut, apply_cuts, cited_sources, unsourced_cuts
 from core.answer.events import (
     Answer,
@@ -113,6 +114,11 @@ class Message:
     def check(self) -> AnswerCheck | None:
         """The result of 依据核对, computed when the answer was complete."""
         return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
+
+    @property
+    def agreeing(self) -> tuple[Source, ...]:
+        """The sources that the text does not cite although they say some of it."""
+        return agreeing_sources(self.check, self.sources, self.cited)
 
     def with_check(self, check: AnswerCheck | None) -> Message:
         """Return the message with this check instead of its own."""

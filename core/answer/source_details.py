@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from core.base.web_addresses import host_of
 from core.search.types import Source
 
-OFFICIAL, CITED, NOT_CITED = "官方", "已引用", "未引用"
+OFFICIAL, CITED, NOT_CITED, AGREEING = "官方", "已引用", "未引用", "未标注，与回答相符"
 NO_DATE = "日期不详"
 ATTACHED = "附件"
 _KINDS_WITHOUT_DATE = frozenset({"library", "file"})

@@ -6,7 +6,7 @@ against the few sources that have most of its pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from core.answer.check_results import SourceCheck, SourceText, UncitedStatement, Verdict
@@ -31,7 +31,7 @@ def find_uncited(
     statements: Sequence[Statement],
     sources: Sequence[SourceText],
     check: CheckStatement,
-    indexed: Mapping[int, IndexedSource],
+    indexed: dict[int, IndexedSource],
 ) -> Iterator[UncitedStatement]:
     """Yield the statements without a number that need a source, or that a source says. `indexed`: the sources that are
     indexed already, by number."""
@@ -47,17 +47,23 @@ def _find_agreeing(
     statements: Sequence[Statement],
     sources: Sequence[SourceText],
     check: CheckStatement,
-    indexed: Mapping[int, IndexedSource],
+    indexed: dict[int, IndexedSource],
 ) -> dict[Statement, SourceCheck]:
     """Return the check of each statement that a source says."""
     parsed = ((statement, ParsedStatement(statement.compared_text)) for statement in statements)
     claims = dict(islice((pair for pair in parsed if len(pair[1].pairs) >= MIN_PAIRS), MAX_STATEMENTS))
     pairs = {code for claim in claims.values() for code in claim.pair_codes}
-    read = [indexed.get(one.number) or IndexedSource(one) for one in sources if pairs and one.is_full and one.text]
+    read = [_indexed(one, indexed) for one in sources if pairs and one.is_full and one.text]
     for source in read:
         source.index(pairs)
     checks = ((statement, _agreement(claim, read, check)) for statement, claim in claims.items())
     return {statement: found for statement, found in checks if found}
+
+
+def _indexed(source: SourceText, indexed: dict[int, IndexedSource]) -> IndexedSource:
+    if source.number not in indexed:
+        indexed[source.number] = IndexedSource(source)
+    return indexed[source.number]
 
 
 def _agreement(claim: ParsedStatement, sources: Sequence[IndexedSource], check: CheckStatement) -> SourceCheck | None:

@@ -29,7 +29,9 @@ from core.run.second_opinion import AutomaticReview, get_second_opinion
 
 T = TypeVar("T")
 
-SOURCES_UNUSED = Notice("sources_unused", "找到的来源都没有用到：这个回答没有引用任何来源，内容没有核对过。")
+SOURCES_UNUSED = Notice(
+    "sources_unused", "这个回答没有引用任何来源：与所读原文相符的句子由程序标出，其余内容没有核对过。"
+)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -40,7 +40,7 @@ class NothingToRevise(InputError):
 
 
 def has_problems(check: AnswerCheck) -> bool:
-    return bool(check.uncited) or any(claim.verdict in PROBLEM_VERDICTS for claim in list_verdicts(check))
+    return bool(check.unsourced) or any(claim.verdict in PROBLEM_VERDICTS for claim in list_verdicts(check))
 
 
 async def revise_answer(message: Message, check: AnswerCheck, texts: TextsByNumber, model: Model) -> Revision:
@@ -63,7 +63,7 @@ def revision_prompt(text: str, check: AnswerCheck) -> str:
 
 def _problem_lines(check: AnswerCheck) -> Iterator[str]:
     yield from (_problem_line(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
-    yield from (f"- {UNCITED}：{fence_safe(statement.text)}" for statement in check.uncited)
+    yield from (f"- {UNCITED}：{fence_safe(statement.text)}" for statement in check.unsourced)
 
 
 def _problem_line(claim: CitationVerdict) -> str:

@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from core.answer.annotation import END_OF_NOTE, NO_SOURCE, NOTE, annotate
+from core.answer.annotation import AGREES, END_OF_NOTE, NO_SOURCE, NOTE, annotate
 from core.answer.check_results import (
     AnswerCheck,
     CitationCheck,
@@ -18,7 +18,7 @@ from core.answer.check_results import (
     UncitedStatement,
     Verdict,
 )
-from core.answer.citation_verdicts import list_verdicts, tally
+from core.answer.citation_verdicts import agreeing_sources, list_agreements, list_verdicts, tally
 from core.answer.html.markdown import render_annotated, split_clean_blocks
 from core.answer.html.source_html import passage_link
 from core.search.types import Source
@@ -94,6 +94,51 @@ def test_a_sentence_without_a_source_is_marked_behind_it() -> None:
     assert page.count("无出处") == 1
 
 
+AGREEING = AnswerCheck(
+    CHECK.statements,
+    (
+        UncitedStatement(
+            ANSWER.index("合同期限"),
+            ANSWER.index("加班"),
+            "合同期限三年以上。",
+            SourceCheck(Verdict.SUPPORTED, 0.9, "原文如此。", (QuotedPassage(2, 0, 11, "<b>合同期限三年以上。"),)),
+        ),
+    ),
+)
+
+
+def test_a_sentence_that_a_source_says_has_a_chip_that_is_no_citation() -> None:
+    html = drawn(ANSWER, AGREEING)
+    assert "无出处" not in html
+    chip = html[html.index('<sup class="cite agreeing"') : html.index("加班要付工资")]
+    assert html[: html.index(chip)].endswith("合同期限三年以上。")
+    assert 'href="https://news.example/2"' in chip
+    assert ">未标注，与 [2] 相符</a>" in chip
+    assert "模型没有标注来源；原文与 [2] 相符。" in shown(chip)
+    assert "<mark>合同期限三年以上。</mark>" in chip
+    assert "&lt;b&gt;" in chip
+    assert "✓" not in chip
+    assert "id=" not in chip, "the way back from the references leads to what the model cited"
+
+
+def test_a_source_that_is_gone_has_no_chip() -> None:
+    annotated = annotate(ANSWER, AGREEING)
+    assert "agreeing" not in render_annotated(annotated.text, annotated.notes, SOURCES[:1])
+
+
+def test_what_the_model_did_not_cite_is_counted_apart() -> None:
+    assert tally(AGREEING) == "3 处引用：1 处有据 · 1 处不符 · 1 处未核 · 1 句未标注，与来源相符"
+    assert tally(AnswerCheck((), AGREEING.uncited)) == "1 句未标注，与来源相符"
+    assert list(map(str, list_agreements(AGREEING))) == ["未标注，与 [2] 相符：合同期限三年以上。"]
+    assert len(list(list_verdicts(AGREEING))) == 3
+
+
+def test_the_sources_to_list_are_those_that_are_cited_nowhere() -> None:
+    assert agreeing_sources(AGREEING, SOURCES, SOURCES[:1]) == (SOURCES[1],)
+    assert agreeing_sources(AGREEING, SOURCES, SOURCES) == ()
+    assert agreeing_sources(CHECK, SOURCES, ()) == agreeing_sources(None, SOURCES, ()) == ()
+
+
 def test_without_a_check_a_card_has_what_is_known() -> None:
     html = drawn(ANSWER, None)
     assert 'class="cite"' in html
@@ -102,13 +147,16 @@ def test_without_a_check_a_card_has_what_is_known() -> None:
     assert "日期不详 · 仅摘要" in shown(html)
 
 
-@pytest.mark.parametrize("forged", [f"{NOTE}0{END_OF_NOTE}", NO_SOURCE, f"{NOTE}99{END_OF_NOTE}"])
+@pytest.mark.parametrize(
+    "forged", [f"{NOTE}0{END_OF_NOTE}", NO_SOURCE, f"{NOTE}99{END_OF_NOTE}", f"{AGREES}0{END_OF_NOTE}"]
+)
 def test_nobody_else_can_set_a_mark(forged: str) -> None:
     html = drawn(f"试用期最长六个月[1]。{forged}别的[2]{forged}。", AnswerCheck())
     assert 'class="cite"' in html
     assert "supported" not in html
     assert "无出处" not in html
-    assert not {NOTE, END_OF_NOTE, NO_SOURCE} & set(html)
+    assert "相符" not in html
+    assert not {NOTE, END_OF_NOTE, NO_SOURCE, AGREES} & set(html)
 
 
 def test_a_number_that_stands_for_several_statements_shows_the_worst() -> None:

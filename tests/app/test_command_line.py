@@ -26,7 +26,7 @@ from support import invented, web_pages
 from support.app_server import free_port, wait_for
 from support.base import ROOT
 from support.fake_engines import results
-from support.found_pages import found_pages
+from support.found_pages import found_pages, reading_environment
 from support.openai_server import ANSWER, Call, in_turn, openai_server
 from support.reading import kept_workers
 from support.waiting import until
@@ -580,6 +580,30 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer.read_text("utf-8")))
     assert [statement["verdict"] for statement in document["statements"]] == ["supported", "contradicted"]
     assert document["statements"][1]["evidence"][0]["source"] == 2
+
+
+def test_a_sentence_without_a_number_that_a_source_says(core: Core, sources: Path) -> None:
+    answer = "海州灯塔建成于2001年，塔高六十米。\n\n另有70家分店。"
+    told = core("check", "-", "--sources", str(sources), stdin=answer)
+    assert told.stdout == (
+        "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核对的引用。\n"
+    )
+    (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
+    assert [one.get("agreesWith") for one in document["uncited"]] == [2, None]
+    assert document["uncited"][0]["check"]["evidence"][0]["text"].startswith("海州灯塔建成于2001年")
+
+
+def test_the_terminal_names_the_source_of_an_answer_without_numbers(core: Core) -> None:
+    sentence = "全市将在十一月底以前更换老旧水表八千只，费用由市财政承担，居民不需要付费。"
+    with openai_server() as model, found_pages() as world:
+        world.open.set()
+        model.reply = in_turn([sentence])
+        told = core("ask", "换多少水表？", "--search", **reading_environment(model, world, LLM_MODEL="openai:reply"))
+    assert told.returncode == 0, told.stderr
+    shown = told.stdout
+    assert f"依据核对\n1 句未标注，与来源相符\n未标注，与 [1] 相符：{sentence}\n" in shown
+    assert "\n与回答相符的来源（模型没有标注）\n[1] 供水量增加\n" in shown
+    assert "参考文献" not in shown
 
 
 def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:

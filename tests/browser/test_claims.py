@@ -133,6 +133,31 @@ def test_on_a_phone_a_card_has_the_width_of_the_page(answered: Callable[..., Vis
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+UNNUMBERED = "位于东岸的新水厂已经通水试运行，预计明年三月正式投入使用。\n\n水价将在 2027 年上涨 20%。"
+"""An answer as a small model writes it: one sentence as in the page, one from nowhere, no number."""
+
+
+def test_a_sentence_without_a_number_that_the_page_says_has_a_dashed_chip_that_is_not_copied(
+    answered: Callable[..., Visitor], model_server: OpenAIServer
+) -> None:
+    visitor = answered()
+    visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    model_server.reply = in_turn([UNNUMBERED])
+    visitor.ask("新水厂何时投入使用？")
+    expect(last(visitor).locator("sup.cite")).to_have_class(["cite agreeing"])
+    visitor.settled()
+    chip = last(visitor).locator("sup.cite.agreeing")
+    expect(chip.locator("> a")).to_have_text("未标注，与 [1] 相符")
+    expect(chip).to_have_css("border-top-style", "dashed")
+    chip.hover()
+    expect(chip.locator(".wy-card")).to_contain_text("模型没有标注来源；原文与 [1] 相符。记者在现场看到")
+    expect(last(visitor).get_by_text("依据核对 · 1 句无出处 · 1 句未标注，与来源相符")).to_be_visible()
+    last(visitor).get_by_role("button", name="复制").click()
+    expect(last(visitor).locator(".wy-copy")).to_have_attribute("data-said", "已复制")
+    copied = visitor.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"{UNNUMBERED}\n\n**与回答相符的来源（模型没有标注）**\n\n- \\[1\\] [供水量增加](http")
+
+
 TAB = "依据核对"
 
 

@@ -95,6 +95,27 @@ def test_the_preview_is_what_the_model_gets() -> None:
     assert len(model.asked) == 1
 
 
+def test_a_small_model_is_asked_for_numbers_behind_the_sources() -> None:
+    with scripted_app(says=[["好"]], engines=[FakeEngine("fake", results(3))], CHAT_PROMPT="small") as (app, model):
+        list(app.chat.stream("问题？", options=SEARCH))
+    system, asked = (str(message.content) for message in model.asked[0])
+    assert "米[1]" in system, "an example"
+    assert asked.partition("</sources>")[2].startswith("\n\n问题：问题？\n")
+    assert "每句话后面写 [1] 或 [2]" in asked.splitlines()[-1]
+
+
+def test_a_small_model_is_asked_for_no_numbers_where_nothing_was_found() -> None:
+    with scripted_app(says=[["好"]], engines=[FakeEngine("none", [])], CHAT_PROMPT="small") as (app, model):
+        list(app.chat.stream("问题？", options=SEARCH))
+    assert str(model.asked[0][-1].content).endswith("问题：问题？")
+
+
+def test_other_models_are_not_told_twice() -> None:
+    with scripted_app(says=[["好"]], engines=[FakeEngine("fake", results(3))]) as (app, model):
+        list(app.chat.stream("问题？", options=SEARCH))
+    assert str(model.asked[0][-1].content).endswith("问题：问题？")
+
+
 def test_today_is_in_the_system_prompt() -> None:
     with scripted_app(says=[["好"]]) as (app, model):
         list(app.chat.stream("今天几号"))

@@ -7,11 +7,20 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, assert_never
 
 from core.answer import events
-from core.answer.citation_verdicts import NO_SOURCES_NOTE, PROBLEM_VERDICTS, UNCITED, list_verdicts, tally
+from core.answer.citation_verdicts import (
+    AGREEING_SOURCES,
+    NO_SOURCES_NOTE,
+    PROBLEM_VERDICTS,
+    UNCITED,
+    list_agreements,
+    list_verdicts,
+    tally,
+)
 from core.answer.message import Message
 from core.answer.source_details import ATTACHED
 from core.base.text import one_line
 from core.legal.entities import LIBRARY_LABELS
+from core.search.types import Source
 
 if TYPE_CHECKING:
     from core.legal import StatuteCheck, StatuteFinding
@@ -106,13 +115,20 @@ def statute_findings(message: Message, check_statutes: CheckStatutes) -> Sequenc
     return check.findings if check else ()
 
 
+def source_lists(message: Message) -> Iterator[tuple[str, Sequence[Source]]]:
+    """Yield the heading and the sources of each list below an answer that is not empty."""
+    lists = {"参考文献": message.cited, AGREEING_SOURCES: message.agreeing}
+    return ((name, sources) for name, sources in lists.items() if sources)
+
+
 def check_lines(message: Message) -> Iterator[str]:
     """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
     if (check := message.check) is None or not (totals := tally(check)):
         return
     yield totals
     yield from (str(verdict) for verdict in list_verdicts(check) if verdict.verdict in PROBLEM_VERDICTS)
-    yield from (f"{UNCITED}：{statement.text}" for statement in check.uncited)
+    yield from (f"{UNCITED}：{statement.text}" for statement in check.unsourced)
+    yield from map(str, list_agreements(check))
     if check.opinion:
         yield str(check.opinion)
 

@@ -97,7 +97,10 @@ def _list(title: str, lines: Iterable[str]) -> Markup:
 
 def _references_and_remarks(message: Message, anchor: str, zone: tzinfo | None) -> Markup:
     remarks = Markup().join(Markup('<p class="remark">%s</p>') % remark for remark in common.remarks(message))
-    if not message.cited:
-        return remarks
-    references = references_html(message.cited, anchor=anchor, accessed=common.format_day(message, zone))
-    return Markup("<h3>参考文献</h3>") + references + remarks
+    accessed = common.format_day(message, zone)
+    lists = (
+        Markup("<h3>%s</h3>%s")
+        % (name, references_html(sources, anchor=anchor if sources == message.cited else "", accessed=accessed))
+        for name, sources in common.source_lists(message)
+    )
+    return Markup().join(lists) + remarks

@@ -4,7 +4,8 @@
         (of a question with attachments:) "files": [name],
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
-        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": […],
+        (where a source says statements without a number and is cited nowhere:) "agreeing": [as in references],
+        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": [{"text", ("agreesWith": number, "check",) …}],
             (where a model was asked:) "opinion": {"model", "asked", "accepted", "tokens", "estimated"}},
         "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
         "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
@@ -61,12 +62,15 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
     }
     if message.role == "user":
         return shared | ({"files": [one_line(name) for name in message.files]} if message.files else {})
+    accessed = common.format_day(message, zone)
+    agreeing = [_reference_json(source, accessed) for source in message.agreeing]
     return shared | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
         "complete": message.ending is None
         and all(notice.kind not in common.INCOMPLETE_KINDS for notice in message.notices),
-        "references": [_reference_json(source, common.format_day(message, zone)) for source in message.cited],
+        "references": [_reference_json(source, accessed) for source in message.cited],
+        **({"agreeing": agreeing} if agreeing else {}),
         "check": _move_places(message.check, message.unsourced_cuts).to_json() if message.check else None,
         "statutes": [verdict.to_json() for verdict in common.statute_findings(message, check_statutes)],
         "searches": [_search_json(search) for search in message.searches],

@@ -44,9 +44,9 @@ def answer_as_markdown(
     for name, lines in checks.items():
         if shown := "\n".join(f"- {escape_line(line)}" for line in lines):
             parts += [f"**{name}**", shown]
-    if message.cited:
-        accessed = common.format_day(message, zone)
-        parts += ["**参考文献**", "\n".join(_reference(source, accessed) for source in message.cited)]
+    accessed = common.format_day(message, zone)
+    for name, sources in common.source_lists(message):
+        parts += [f"**{name}**", "\n".join(_reference(source, accessed) for source in sources)]
     return "\n\n".join(parts) + "\n"
 
 

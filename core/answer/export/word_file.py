@@ -77,10 +77,10 @@ def _write_answer(
     WordBody(document, message.cited, anchor).write(message.text)
     _write_list(document, "依据核对", common.check_lines(message))
     _write_list(document, "法条核验", common.statute_lines(message, check_statutes))
-    if message.cited:
-        add_paragraph(document, "参考文献", "Heading 2")
-    for source in message.cited:
-        _write_reference(document, source, anchor, common.format_day(message, zone))
+    for name, sources in common.source_lists(message):
+        add_paragraph(document, name, "Heading 2")
+        for source in sources:
+            _write_reference(document, source, anchor, common.format_day(message, zone))
     for remark in common.remarks(message):
         _write_remark(document, remark)
 

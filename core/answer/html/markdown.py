@@ -187,6 +187,8 @@ class _Renderer:
                 self._citation(token, out)
             elif token.type == "uncited":
                 out.append(_WITHOUT_SOURCE)
+            elif token.type == "agreeing":
+                out.append(self._agreement(token.meta["note"]))
             elif not token.hidden:
                 out.append(_tag(token) if token.tag in _TAGS else self._token(token))
 
@@ -249,6 +251,10 @@ class _Renderer:
     def _chip(self, number: int, note: int | None) -> Markup:
         return self._sup % (self._identity(number), number_html(self._sources[number], self._app_url))
 
+    def _agreement(self, note: int) -> Markup:
+        """Return the chip of a source that the model does not cite; nothing where there are no notes."""
+        return _NOTHING
+
     def _identity(self, number: int) -> Markup:
         """Return the attribute by which the first citation of a source can be reached."""
         if not self._anchor or number in self._cited_before:
@@ -265,6 +271,10 @@ class _AnnotatedRenderer(_Renderer):
     def _chip(self, number: int, note: int | None) -> Markup:
         verdict = self._notes[note].get(number) if note is not None else None
         return chip_html(self._sources[number], self._app_url, identity=self._identity(number), verdict=verdict)
+
+    def _agreement(self, note: int) -> Markup:
+        known = (verdict for verdict in self._notes[note].values() if verdict.number in self._sources)
+        return Markup().join(chip_html(self._sources[one.number], self._app_url, verdict=one) for one in known)
 
 
 class _StandaloneRenderer(_Renderer):

@@ -6,15 +6,15 @@ Everything that a model, an engine or a web page wrote is escaped; links lead on
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
 from markupsafe import Markup, escape
 
 from core.answer.check_results import Difference
-from core.answer.citation_verdicts import CitationVerdict
-from core.answer.source_details import CITED, NOT_CITED, OFFICIAL, describe_source, is_official
+from core.answer.citation_verdicts import CitationVerdict, agreement_label
+from core.answer.source_details import AGREEING, CITED, NOT_CITED, OFFICIAL, describe_source, is_official
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.search.types import SearchResult, Source
@@ -43,16 +43,23 @@ def results_html(results: Iterable[SearchResult], *, app_url: str = "", full_sni
 
 
 def source_panel_html(
-    sources: Iterable[Source], *, cited: Collection[int] | None, official: Iterable[str], app_url: str = ""
+    sources: Iterable[Source],
+    *,
+    cited: Collection[int] | None,
+    agreeing: Collection[int] = (),
+    official: Iterable[str],
+    app_url: str = "",
 ) -> Markup:
-    """Return the sources with all details. `cited`: the cited numbers; None while they are not known."""
-    rows = Markup().join(_panel_row(source, cited, official, app_url) for source in sources)
+    """Return the sources with all details. `cited`: the cited numbers; None while they are not known. `agreeing`: the
+    numbers of the others that say a statement all the same."""
+    states = None if cited is None else dict.fromkeys(agreeing, AGREEING) | dict.fromkeys(cited, CITED)
+    rows = Markup().join(_panel_row(source, states, official, app_url) for source in sources)
     return Markup('<ol class="wy-refs whole">%s</ol>') % rows
 
 
-def _panel_row(source: Source, cited: Collection[int] | None, official: Iterable[str], app_url: str) -> Markup:
+def _panel_row(source: Source, states: Mapping[int, str] | None, official: Iterable[str], app_url: str) -> Markup:
     mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
-    state = "" if cited is None else CITED if source.number in cited else NOT_CITED
+    state = "" if states is None else states.get(source.number, NOT_CITED)
     known = " · ".join(filter(None, (state, describe_source(source))))
     entry = _entry(source.title, source.url, source.snippet, app_url, mark, known, summary_length=_WHOLE_SNIPPET)
     kind = "cited" if state == CITED else "other"
@@ -152,10 +159,15 @@ def chip_html(
     """Return the number, the sign of its verdict, and a card that opens over it, as a tap gives it the focus."""
     target = link_target(source.url, app_url)
     says = f"来源 {source.number}，{verdict.label}" if verdict else f"来源 {source.number}"
-    number = Markup("<span>%s</span>") % source.number
+    shown = agreement_label(source.number) if verdict and not verdict.is_citation else source.number
+    number = Markup("<span>%s</span>") % shown
     if target:
-        number = Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, source.number)
-    mark = Markup('<i aria-hidden="true">%s</i>') % verdict.mark if verdict and verdict.is_decided else _NOTHING
+        number = Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, shown)
+    mark = (
+        Markup('<i aria-hidden="true">%s</i>') % verdict.mark
+        if verdict and verdict.is_decided and verdict.mark
+        else _NOTHING
+    )
     kind = f"cite {verdict.css_class}" if verdict else "cite"
     inside = number + mark + _card_html(source, app_url, verdict)
     return Markup('<sup class="%s"%s tabindex="-1">%s</sup>') % (kind, identity, inside)
@@ -175,8 +187,7 @@ def _card_html(source: Source, app_url: str, verdict: CitationVerdict | None) ->
 
 def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) -> Markup:
     """Return the verdict, the passage of the source, and a link to it."""
-    said = f"{verdict.mark} {verdict.label} [{verdict.number}]：{verdict.reason}"
-    inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, said)
+    inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, verdict.heading)
     inside += Markup().join(_difference_html(one) for one in verdict.differences if one.stated not in verdict.reason)
     passage = shorten(one_line(verdict.passage), _PASSAGE_LENGTH)
     inside += _quote_html(Markup().join(_mark_shared(passage, verdict.statement)))

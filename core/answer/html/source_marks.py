@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from core.answer.check_results import AnswerCheck, QuotedPassage
-from core.answer.citation_verdicts import MARKS, VERDICTS_WORST_FIRST, CitationVerdict
+from core.answer.citation_verdicts import VERDICTS_WORST_FIRST, CitationVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,9 @@ def _compared_passages(check: AnswerCheck, number: int) -> Iterator[tuple[Citati
             for evidence in citation.check.evidence:
                 if citation.number == number == evidence.source:
                     yield CitationVerdict.from_citation(statement, citation), evidence
+    for uncited in check.agreeing:
+        if uncited.check and uncited.agreeing_source == number:
+            yield CitationVerdict.from_agreement(uncited, uncited.check), uncited.check.evidence[0]
 
 
 def _locate_passage(citation_verdict: CitationVerdict, passage: QuotedPassage, text: str) -> TextSpan | None:
@@ -58,7 +61,7 @@ def marked_html(text: str, spans: Sequence[TextSpan], *, anchor: str) -> Markup:
 
 
 def _mark_html(text: str, span: TextSpan, identity: Markup) -> Markup:
-    verdict = span.citation_verdict.verdict
-    title, words = f"{verdict.label}：{span.citation_verdict.statement}", text[span.start : span.end]
-    parts = (verdict, identity, title, words, MARKS[verdict])
+    verdict = span.citation_verdict
+    title, words = f"{verdict.label}：{verdict.statement}", text[span.start : span.end]
+    parts = (verdict.css_class, identity, title, words, verdict.mark)
     return Markup('<mark class="%s"%s title="%s">%s<i aria-hidden="true">%s</i></mark>') % parts

@@ -11,8 +11,11 @@ EMBEDDED = "embedded"
 EMBEDDED_LABEL = "内置摘录模型"
 DEFAULT_OPENAI_MODEL = "gpt-5-mini"
 
-# smollm2:135m, qwen3:0.6b, llama-3.2-3b …; but not gpt-5-mini, which is not small in this sense.
-_SMALL = re.compile(r"(?:^|[-:_/])(?:\d{2,3}m|0?\.\d+b|[1-4](?:\.\d+)?b)(?![a-z0-9])|smollm|tinyllama", re.IGNORECASE)
+# smollm2:135m, qwen3:0.6b, llama-3.2-3b, qwen1.5b, gemma3n:e2b …; but neither gpt-5-mini, which is not small in this
+# sense, nor qwen3-30b-a3b, which has 30b.
+_SMALL = re.compile(
+    r"(?:^|[-:_/]e?|[a-z]{3})(?:\d{2,3}m|0?\.\d+b|[1-4](?:\.\d+)?b)(?![a-z0-9])|smollm|tinyllama", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

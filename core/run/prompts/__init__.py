@@ -11,6 +11,7 @@ from string import Template
 
 from core.base.settings import ModelChoice
 from core.base.text import is_chinese, normalize
+from core.search import CLOSE_FENCE
 
 FOLDER = Path(__file__).parent
 
@@ -68,6 +69,13 @@ def chat_system_template(variant: str, *, question: str, model: ModelChoice) -> 
     return "chat_system" if variant == "chinese" else f"chat_system_{variant}"
 
 
+def _question_template(system: str, context: str) -> str:
+    """Return the name of the template for a question behind its context. A small model forgets what stands before the
+    sources, so it is asked for their numbers again behind them."""
+    asks_again = system == "chat_system_small" and CLOSE_FENCE in context
+    return "chat_question_small" if asks_again else "chat_question"
+
+
 def answer_prompt(
     question: str,
     context: str,
@@ -79,7 +87,8 @@ def answer_prompt(
 ) -> list[tuple[str, str]]:
     """Return the messages of a prompt. `context`: the sources, or why there are none. `turns` or `history_text`: the
     conversation so far, as messages or as text."""
-    asked = fill_template("chat_question", context=context, question=question) if context else question
+    template = _question_template(system, context)
+    asked = fill_template(template, context=context, question=question) if context else question
     return [
         ("system", fill_template(system, date=today.isoformat())),
         *turns,

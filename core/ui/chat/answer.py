@@ -54,9 +54,9 @@ def _is_special(block: Block) -> bool:
     return block.kind in {"code", "math"}
 
 
-def draw_references(sources: Sequence[Source], *, anchor: str) -> None:
-    title = Markup('<div class="wy-refs-title">参考文献</div>')
-    draw_html(title + references_html(sources, anchor=anchor, app_url=app_url()))
+def draw_references(sources: Sequence[Source], *, anchor: str = "", title: str = "参考文献") -> None:
+    heading = Markup('<div class="wy-refs-title">%s</div>') % title
+    draw_html(heading + references_html(sources, anchor=anchor, app_url=app_url()))
 
 
 def draw_source_list(sources: Sequence[Source]) -> None:

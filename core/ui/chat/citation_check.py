@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer import UNCITED, CitationVerdict, list_verdicts, tally, verdict_html
+from core.answer import UNCITED, CitationVerdict, list_agreements, list_verdicts, tally, verdict_html
 from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
 from core.answer.message import Message
 from core.app import App
@@ -49,16 +49,16 @@ def _draw_fold(app: App, entry: Message, check: AnswerCheck) -> None:
 
 
 def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
-    claims = sorted(list_verdicts(check), key=lambda claim: claim.severity_key)
+    claims = [*sorted(list_verdicts(check), key=lambda claim: claim.severity_key), *list_agreements(check)]
     kinds = Counter(claim.label for claim in claims)
-    if check.uncited:
-        kinds[UNCITED] = len(check.uncited)
+    if check.unsourced:
+        kinds[UNCITED] = len(check.unsourced)
     chosen = st.pills("只看", list(kinds), key=f"claims-kind-{key}", format_func=lambda kind: f"{kind} {kinds[kind]}")
     by_number = {source.number: source for source in sources}
     rows = [_row(claim, by_number.get(claim.number)) for claim in claims if chosen in {None, claim.label}]
     if chosen in {None, UNCITED}:
         row = Markup('<li><span class="wy-verdict">%s</span><p>%s</p></li>')
-        rows += [row % (UNCITED, statement.text) for statement in check.uncited]
+        rows += [row % (UNCITED, statement.text) for statement in check.unsourced]
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % Markup().join(rows))
     st.caption(escape_label(_method_note(check)))
 

@@ -3,7 +3,7 @@ ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -29,12 +29,12 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
     if not (sources or entry.searches):
         return
     official = app.settings.sources.official_hosts
-    title = _title(sources, official, are_unused=bool(entry.text.strip()) and not entry.cited)
+    title = _title(sources, official, are_unused=bool(entry.text.strip()) and not entry.cited and not entry.agreeing)
     fold = st.expander(title, key=f"sources-{entry.id}", type="compact", on_change="rerun")
     if not fold.open:
         return
     with fold:
-        _draw_sources(sources, {source.number for source in entry.cited}, official)
+        _draw_sources(sources, _numbers(entry.cited), official, agreeing=_numbers(entry.agreeing))
         _draw_unnumbered([result for search in entry.searches for result in search.unnumbered_results])
         if entry.searches:
             can_edit = entry.mode == session.mode() == session.CHAT
@@ -65,9 +65,16 @@ def _title(sources: Sequence[Source], official: Sequence[str], *, are_unused: bo
     return " ".join([count, *badges, *more])
 
 
-def _draw_sources(sources: Sequence[Source], cited: set[int] | None, official: Sequence[str]) -> None:
+def _numbers(sources: Sequence[Source]) -> set[int]:
+    return {source.number for source in sources}
+
+
+def _draw_sources(
+    sources: Sequence[Source], cited: set[int] | None, official: Sequence[str], *, agreeing: Collection[int] = ()
+) -> None:
     if sources:
-        draw_html(source_panel_html(sources, cited=cited, official=official, app_url=app_url()))
+        html = source_panel_html(sources, cited=cited, agreeing=agreeing, official=official, app_url=app_url())
+        draw_html(html)
 
 
 def _draw_unnumbered(results: Sequence[SearchResult]) -> None:

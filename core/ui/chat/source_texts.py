@@ -9,7 +9,7 @@ from datetime import datetime
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer import MARKS, VERDICTS_WORST_FIRST, TextSpan, compared_spans, marked_html, reading_status
+from core.answer import TextSpan, compared_spans, marked_html, reading_status
 from core.answer.message import Message
 from core.app import App
 from core.base.errors import AppError
@@ -63,10 +63,9 @@ def _draw_text(app: App, entry: Message, source: Source) -> None:
 
 
 def _count_html(marked: Sequence[TextSpan], anchor: str) -> Markup:
-    counted = Counter(place.citation_verdict.verdict for place in marked)
-    kinds = " · ".join(
-        f"{MARKS[verdict]} {verdict.label} {counted[verdict]}" for verdict in VERDICTS_WORST_FIRST if counted[verdict]
-    )
+    verdicts = sorted((place.citation_verdict for place in marked), key=lambda verdict: verdict.severity_key)
+    counted = Counter(f"{verdict.mark} {verdict.label}".strip() for verdict in verdicts)
+    kinds = " · ".join(f"{kind} {count}" for kind, count in counted.items())
     link = Markup('<a href="#%s">跳到第一处</a>') % anchor
     words = Markup('<div class="wy-dim wy-places">核对时比较过的 %s 处已标出（%s）。%s</div>')
     return words % (len(marked), kinds, link)

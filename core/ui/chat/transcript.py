@@ -9,7 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
-from core.answer import NO_SOURCES_NOTE
+from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources
 from core.answer.check_results import AnswerCheck
 from core.answer.events import CUT_OFF_KIND, Notice, RunFailed, RunStopped
 from core.answer.message import Message
@@ -108,6 +108,8 @@ def draw_below_answer(app: App, entry: Message, check: AnswerCheck | None, *, is
     draw_statute_check(app, entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
+    if agreeing := agreeing_sources(check, entry.sources, entry.cited):
+        draw_references(agreeing, title=AGREEING_SOURCES)
     match entry.ending:
         case RunFailed(message=text):
             st.error(escape_label(text), icon=":material/error:")

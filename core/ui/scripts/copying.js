@@ -40,7 +40,7 @@ const WRITTEN = {
 };
 function markdown(node) {
   if (node.nodeType === Node.TEXT_NODE) return node.data;
-  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(".wy-uncited")) return "";
+  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(".wy-uncited, .cite.agreeing")) return "";
   if (node.dataset.tex) return node.dataset.tex;
   if (node.matches(".cite")) return `[${node.firstElementChild?.textContent ?? ""}]`;
   if (/^H[1-6]$/.test(node.tagName)) return `${"#".repeat(Number(node.tagName[1]) - 2)} ${children(node)}`;
@@ -60,7 +60,7 @@ const answered = (message) => {
   for (const part of message.querySelectorAll(".wy-answer, [data-testid=stCode], .katex-display annotation, ol.wy-refs")) {
     if (part.closest("[data-testid=stExpander]") || part.parentElement.closest(".wy-answer")) continue;
     if (part.matches(".wy-answer")) parts.push(blocks(part));
-    else if (part.matches(".wy-refs")) parts.push("**参考文献**", Array.from(part.children, reference).join("\n"));
+    else if (part.matches(".wy-refs")) parts.push(`**${part.previousElementSibling?.textContent ?? "参考文献"}**`, Array.from(part.children, reference).join("\n"));
     else if (part.matches("annotation")) parts.push(`$$\n${part.textContent.trim()}\n$$`);
     else parts.push(fenced(part));
   }

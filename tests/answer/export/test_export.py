@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from core.answer.check_results import AnswerCheck, QuotedPassage, SourceCheck, UncitedStatement, Verdict
 from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, cut_off_notices
 from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.answer.message import Message
@@ -113,6 +114,43 @@ def test_markdown_has_everything() -> None:
         "> 搜索「离婚 条件」：tavily，找到 0 条，0.8 秒\n\n"
         "> 有 2 条结果无法读取。\n"
     )
+
+
+AGREED = replace(
+    ANSWER.with_check(
+        AnswerCheck(
+            (),
+            (
+                UncitedStatement(
+                    0,
+                    7,
+                    "感情确已破裂。",
+                    SourceCheck(Verdict.SUPPORTED, 0.9, "", (QuotedPassage(2, 0, 7, "感情确已破裂。"),)),
+                ),
+            ),
+        )
+    ),
+    text="感情确已破裂。",
+    cited=(),
+)
+"""An answer whose model wrote no number."""
+
+
+def test_a_source_that_the_model_did_not_cite_is_listed_apart_and_said_in_one_wording() -> None:
+    said, title = "未标注，与 [2] 相符：感情确已破裂。", "与回答相符的来源（模型没有标注）"
+    markdown = answer_as_markdown(AGREED).replace("\\", "")
+    page = Page(as_html("题", [QUESTION, AGREED]))
+    for text in (markdown, page.text):
+        assert "1 句未标注，与来源相符" in text
+        assert said in text
+        assert text.index(said) < text.index(title) < text.index("没被引用")
+        assert "参考文献" not in text
+    assert page.outside == {SOURCES[1].url}
+    assert not any(str(attributes.get("href")).startswith("#") for _, attributes in page.tags), "nothing to go back to"
+    answer = json.loads(as_json("题", [AGREED]))["messages"][0]
+    assert answer["references"] == []
+    assert [source["number"] for source in answer["agreeing"]] == [2]
+    assert answer["check"]["uncited"][0]["agreesWith"] == 2
 
 
 def test_one_answer_for_the_clipboard() -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 import time
 
-from core.answer.check_results import AnswerCheck, CitationCheck, QuotedPassage, SourceCheck, StatementCheck, Verdict
+from core.answer.check_results import (
+    AnswerCheck,
+    CitationCheck,
+    QuotedPassage,
+    SourceCheck,
+    StatementCheck,
+    UncitedStatement,
+    Verdict,
+)
 from core.answer.html.source_marks import compared_spans, marked_html
 
 TEXT = "试用期最长二个月。加班应当付工资。别的话。"
@@ -42,6 +50,13 @@ def test_a_passage_that_moved_is_where_its_words_are_and_one_that_is_gone_nowher
 
 def test_other_sources_are_not_marked_here() -> None:
     assert compared_spans(checked((Verdict.SUPPORTED, QuotedPassage(2, 0, 9, FIRST.text))), 1, TEXT) == []
+
+
+def test_a_passage_that_the_model_did_not_cite_has_another_mark() -> None:
+    check = SourceCheck(Verdict.SUPPORTED, 0.9, "原因", (FIRST,))
+    html = drawn(AnswerCheck((), (UncitedStatement(0, 3, "陈述。", check), UncitedStatement(4, 5, "别的。"))))
+    assert html.startswith('<mark class="agreeing" id="a" title="未标注，与来源相符：陈述。">试用期最长二个月。<')
+    assert "✓" not in html
 
 
 def test_of_two_statements_about_one_passage_the_worse_is_shown_and_nothing_twice() -> None:

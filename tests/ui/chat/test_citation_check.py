@@ -1,12 +1,17 @@
-"""依据核对 on the chat page: what it says of an answer that has no sources."""
+"""依据核对 on the chat page: what it says of an answer that has no sources, or cites none of them."""
 
 from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from core.answer.check_results import AnswerCheck, QuotedPassage, SourceCheck, UncitedStatement, Verdict
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
+from core.answer.events import Answer, Checked, SearchFinished
+from core.answer.message import Message, message_from_run
+from core.search.types import SearchQuery, SearchResponse, Source
+from core.ui.session import ChatState
 from support.openai_server import openai_server
-from support.pages import ask, open_page, rerun, search, serving
+from support.pages import ask, html, open_page, rerun, search, serving
 
 
 def said(page: AppTest) -> int:
@@ -26,3 +31,48 @@ def test_an_answer_out_of_nothing_says_so_once_live_and_later() -> None:
 def test_the_embedded_model_has_its_own_words_for_it() -> None:
     with serving():
         assert said(ask(search(open_page(), on=False), "水怎么样？")) == 0
+
+
+SENTENCE = "海州灯塔建成于2001年。"
+SOURCES = (
+    Source(1, "水价", "https://water.example/1", "摘要", read="page", characters=9),
+    Source(2, "灯塔", "https://tower.example/2", "摘要", read="page", characters=9),
+)
+
+
+def answer(agreeing: int | None) -> Message:
+    evidence = (QuotedPassage(agreeing or 0, 0, 13, SENTENCE),)
+    check = SourceCheck(Verdict.SUPPORTED, 0.9, "原文如此。", evidence) if agreeing else None
+    found = SearchFinished(SearchResponse(SearchQuery("灯塔"), provider="fake"), SOURCES)
+    checked = Checked(AnswerCheck((), (UncitedStatement(0, len(SENTENCE), SENTENCE, check),)))
+    return message_from_run([found, checked, Answer(SENTENCE)], seconds=1, id="a1")
+
+
+def page_with(message: Message) -> AppTest:
+    page = open_page()
+    page.session_state["chat"] = ChatState(messages=[Message("user", "问"), message])
+    page.session_state["claims-a1"] = page.session_state["sources-a1"] = True  # as clicks do
+    return rerun(page)
+
+
+def test_a_source_that_was_not_cited_is_named_in_the_text_the_fold_and_the_lists() -> None:
+    page = page_with(answer(2))
+    titles = [fold.label.replace("\\", "") for fold in page.main.expander]
+    assert titles[0].startswith("2 个来源 ")
+    assert "依据核对 · 1 句未标注，与来源相符" in titles
+    shown = html(page)
+    assert ">未标注，与 [2] 相符</a>" in shown
+    assert "无出处" not in shown
+    (fold,) = [part for part in shown.split("<ul") if "wy-claims" in part]
+    assert "模型没有标注来源；原文与 [2] 相符。" in fold
+    assert page.button_group(key="claims-kind-a1").options == ["未标注，与来源相符 1"]
+    assert "未标注，与回答相符 · 日期不详" in shown, "in the list above the answer"
+    assert '<div class="wy-refs-title">与回答相符的来源（模型没有标注）</div>' in shown
+    assert ">参考文献</div>" not in shown
+
+
+def test_an_answer_that_agrees_with_no_source_has_no_such_list() -> None:
+    page = page_with(answer(None))
+    assert page.main.expander[0].label.startswith("找到 2 个来源，都没有用到")
+    assert "无出处" in html(page)
+    assert "相符" not in html(page)
