@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from core import __version__
 from core.answer import (
+    HOW_MADE_NOTE,
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
@@ -445,7 +446,7 @@ def _print_check(check: AnswerCheck) -> None:
     if counted := tally(check):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
-        print(f"\n依据核对\n{counted}", *problems, *opinion, sep="\n")
+        print(f"\n依据核对\n{counted}", *problems, *opinion, HOW_MADE_NOTE, sep="\n")
 
 
 def _source_text(source: Source) -> str:
@@ -654,7 +655,7 @@ def _checked_text(checked: AnswerCheck) -> str:
         for citation in statement.citations
     ]
     lines += (f"无出处 {statement.text}" for statement in checked.uncited)
-    return "\n".join([*lines, checked.summary])
+    return "\n".join([*lines, checked.summary, HOW_MADE_NOTE])
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

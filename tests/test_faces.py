@@ -60,9 +60,9 @@ FACES = {
         search_terms short_link source_name split_paragraphs version_on
     """,
     "core.answer": """
-        ATTACHED Block BlockStream CitationVerdict INVENTED MARKS NO_SOURCES_NOTE OFFICIAL PROBLEM_VERDICTS
-        SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST annotate check_results cited_numbers
-        cited_sources compared_spans describe_source drop_unsourced events export is_official list_verdicts
+        ATTACHED Block BlockStream CitationVerdict HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
+        PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST annotate check_results
+        cited_numbers cited_sources compared_spans describe_source drop_unsourced events export is_official list_verdicts
         marked_html message parse_markdown reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally
         verdict_html

@@ -1,6 +1,7 @@
 from . import check_results, events, export, message, stored_message
 from .annotation import annotate
 from .citation_verdicts import (
+    HOW_MADE_NOTE,
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
@@ -20,6 +21,7 @@ from .sourced_text import SourcedEvents, SourcedText
 
 __all__ = [
     "ATTACHED",
+    "HOW_MADE_NOTE",
     "INVENTED",
     "MARKS",
     "NO_SOURCES_NOTE",

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.answer.check_results import AnswerCheck, CitationCheck, Difference, StatementCheck, Verdict
+from core.answer.check_results import (
+    AlignedWords,
+    AnswerCheck,
+    CitationCheck,
+    Difference,
+    QuotedPassage,
+    SourceCheck,
+    StatementCheck,
+    Verdict,
+)
 
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
 """The sign of each verdict. Readers who see no colours tell them apart by shape."""
@@ -14,6 +23,7 @@ MODEL_MARK = "◇"
 VERDICTS_WORST_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED, Verdict.SUPPORTED)
 PROBLEM_VERDICTS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
+HOW_MADE_NOTE = "标记怎么来的、错多少，见 docs/trust.md。"
 NO_SOURCES_NOTE = "没有查找资料：这个回答没有来源，内容没有核对过。"
 
 
@@ -27,12 +37,18 @@ class CitationVerdict:
     verdict: Verdict
     reason: str
     statement: str
-    passage: str = ""
-    """The passage of the source that was compared."""
+    evidence: tuple[QuotedPassage, ...] = ()
+    """The passages of the source to show, in its order."""
+    alignment: tuple[AlignedWords, ...] = ()
     differences: tuple[Difference, ...] = ()
     label: str = ""
     """The verdict in words; it says so if a model gave it."""
     by_model: bool = False
+
+    @property
+    def passage(self) -> str:
+        """The text of the first passage; empty if there is none."""
+        return self.evidence[0].text if self.evidence else ""
 
     @property
     def is_decided(self) -> bool:
@@ -56,14 +72,14 @@ class CitationVerdict:
     def from_citation(cls, statement: StatementCheck, citation: CitationCheck) -> CitationVerdict:
         """Build the verdict from a checked statement and one of its citations."""
         check = citation.check
-        passage = next((evidence.text for evidence in check.evidence if evidence.source == citation.number), "")
         return cls(
             citation.number,
             citation.end,
             check.verdict,
             check.reason,
             statement.text,
-            passage,
+            _shown_evidence(check, citation.number),
+            check.alignment,
             check.differences,
             check.label,
             by_model=check.by == "model",
@@ -72,6 +88,17 @@ class CitationVerdict:
     def __str__(self) -> str:
         differences = "".join(f"（回答：{one.stated}；来源：{one.found or '没有'}）" for one in self.differences)
         return f"{self.mark} {self.label} [{self.number}] {self.statement}{differences}"
+
+
+def _shown_evidence(check: SourceCheck, number: int) -> tuple[QuotedPassage, ...]:
+    """Return the passages of one source with the words that agree; without such words, the best passage."""
+    own = [passage for passage in check.evidence if passage.source == number]
+    left, holding = set(check.alignment), []
+    for passage in own:
+        if held := {words for words in left if passage.start <= words.found_start and words.found_end <= passage.end}:
+            holding.append(passage)
+            left -= held
+    return tuple(sorted(holding, key=lambda passage: passage.start)) or tuple(own[:1])
 
 
 def list_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:

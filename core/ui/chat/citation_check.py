@@ -59,14 +59,21 @@ def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> No
         rows += [row % (UNCITED, statement.text) for statement in check.uncited]
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % Markup().join(rows))
     st.caption(escape_label(_method_note(check)))
+    draw_html(_HOW_MADE)
+
+
+_HOW_MADE = Markup(
+    '<p class="wy-line"><a href="/help?article=trust" target="_blank" rel="noopener">这些标记怎么来的</a></p>'
+)
+"""The link to the manual's article on the marks, which comes with the program."""
 
 
 def _method_note(check: AnswerCheck) -> str:
     undecided = "「未核」：只有摘要，或不足以判断。"
     if check.opinion is None:
-        return f"程序逐字比较回答和来源得出，没有用模型。{undecided}"
-    return f"程序逐字比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
+        return f"程序逐词比较回答和来源得出，没有用模型。{undecided}"
+    return f"程序逐词比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
 
 
 def _row(claim: CitationVerdict, source: Source | None) -> Markup:
-    return Markup("<li><p>%s</p>%s</li>") % (claim.statement, verdict_html(claim, source, app_url()))
+    return Markup("<li>%s</li>") % verdict_html(claim, source, app_url())

@@ -64,7 +64,8 @@ def test_one_kind_on_demand_keeps_the_rest_of_the_page() -> None:
         page = checked(STATED, SOURCES)
         page.main.button_group(key="claims-kind-pasted").set_value("不符")
         listed = html(ran(page).main).partition("wy-claims")[2]
-        assert "建成于2003年" in listed
+        assert "建成于<del>2003年</del>" in listed
+        assert "建成于<ins>2001年</ins>" in listed
         assert "70家" not in listed
 
 
