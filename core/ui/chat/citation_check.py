@@ -12,6 +12,7 @@ from core.answer import UNCITED, CitationVerdict, list_verdicts, tally, verdict_
 from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
 from core.answer.message import Message
 from core.app import App
+from core.search import find_article
 from core.search.types import Source
 from core.ui import conversation_sync, session
 from core.ui.chat import answer_tasks, revision_dialog, second_opinion_button
@@ -59,13 +60,14 @@ def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> No
         rows += [row % (UNCITED, statement.text) for statement in check.uncited]
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % Markup().join(rows))
     st.caption(escape_label(_method_note(check)))
-    draw_html(_HOW_MADE)
+    _draw_explanation()
 
 
-_HOW_MADE = Markup(
-    '<p class="wy-line"><a href="/help?article=trust" target="_blank" rel="noopener">这些标记怎么来的</a></p>'
-)
-"""The link to the manual's article on the marks, which comes with the program."""
+def _draw_explanation() -> None:
+    """Draw the manual's article on the marks, folded. A link would lead nowhere where the page 帮助 is switched off."""
+    if article := find_article("trust"):
+        with st.popover("这些标记怎么来的", icon=":material/help:", type="tertiary"):
+            st.markdown(article.body)
 
 
 def _method_note(check: AnswerCheck) -> str:
