@@ -177,7 +177,8 @@ def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) 
     said = f"{verdict.mark} {verdict.label} [{verdict.number}]：{verdict.reason}"
     inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, said)
     inside += comparison_html(verdict)
-    return inside + (_source_link(source, app_url, verdict.passage, "在原文中查看") if source else _NOTHING)
+    words = "在原文中查看" if verdict.passage else "打开来源"
+    return inside + (_source_link(source, app_url, verdict.passage, words) if source else _NOTHING)
 
 
 def _quote_html(passage: Markup) -> Markup:

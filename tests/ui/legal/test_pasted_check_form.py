@@ -59,6 +59,13 @@ def test_each_place_is_counted_marked_and_listed() -> None:
         assert not page.warning
 
 
+def test_the_marks_are_explained_without_a_link_to_another_page() -> None:
+    with serving(PUBLIC_PAGES="legal"):
+        page = checked(STATED, SOURCES)
+        (explanation,) = [one for one in page.main.get("popover") if one.proto.popover.label == "这些标记怎么来的"]
+        assert "不是「这是事实」" in values(explanation.markdown)
+
+
 def test_one_kind_on_demand_keeps_the_rest_of_the_page() -> None:
     with serving():
         page = checked(STATED, SOURCES)
