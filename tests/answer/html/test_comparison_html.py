@@ -82,10 +82,10 @@ def test_what_differs_and_cannot_be_located_is_said_below(found: str) -> None:
 
 
 def test_a_number_is_not_located_inside_another_one() -> None:
-    source = "2024年共有20家，占1.20成，其中A20型2家。"
+    source = "占1.20成，其中A20型2家，2024年共有20家。"
     differences = (Difference("number", "30家", "20"),)
     html = drawn("共有30家。", Verdict.CONTRADICTED, passage(source, 0, len(source)), differences=differences)
-    assert sides(html)[1][1] == "2024年共有<ins>20</ins>家，占1.20成，其中A20型2家。"
+    assert sides(html)[1][1] == "占1.20成，其中A20型2家，2024年共有<ins>20</ins>家。"
 
 
 def test_of_two_places_the_one_without_agreeing_words_differs() -> None:
@@ -120,7 +120,7 @@ def test_passages_with_words_that_agree_are_shown_in_the_order_of_the_source() -
         Verdict.SUPPORTED,
         passage(source, second, second + 7),
         passage(source, second, second + 10),
-        passage(source, 0, 11, number=2),
+        passage("别的来源在同一处的另外一句话", 0, 11, number=2),
         passage(source, 0, 11),
         alignment=words,
     )
