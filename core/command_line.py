@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from core import __version__
 from core.answer import (
     AGREEING_SOURCES,
+    HOW_MADE_NOTE,
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
@@ -451,7 +452,7 @@ def _print_check(check: AnswerCheck) -> None:
     if counted := tally(check):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
-        print(f"\n依据核对\n{counted}", *problems, *list_agreements(check), *opinion, sep="\n")
+        print(f"\n依据核对\n{counted}", *problems, *list_agreements(check), *opinion, HOW_MADE_NOTE, sep="\n")
 
 
 def _source_text(source: Source) -> str:
@@ -661,7 +662,7 @@ def _checked_text(checked: AnswerCheck) -> str:
     ]
     lines += (f"{UNCITED} {statement.text}" for statement in checked.unsourced)
     lines += map(str, list_agreements(checked))
-    return "\n".join([*lines, checked.summary])
+    return "\n".join([*lines, checked.summary, HOW_MADE_NOTE])
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

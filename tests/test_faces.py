@@ -60,7 +60,7 @@ FACES = {
         search_terms short_link source_name split_paragraphs version_on
     """,
     "core.answer": """
-        AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
+        AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST agreeing_sources annotate
         check_results check_texts cited_numbers cited_sources compared_spans describe_source drop_unsourced events export
         is_official list_agreements list_verdicts

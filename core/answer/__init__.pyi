@@ -2,6 +2,7 @@ from . import check_results, check_texts, events, export, message, stored_messag
 from .annotation import annotate
 from .citation_verdicts import (
     AGREEING_SOURCES,
+    HOW_MADE_NOTE,
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
@@ -24,6 +25,7 @@ from .sourced_text import SourcedEvents, SourcedText
 __all__ = [
     "AGREEING_SOURCES",
     "ATTACHED",
+    "HOW_MADE_NOTE",
     "INVENTED",
     "MARKS",
     "NO_SOURCES_NOTE",

@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.answer.check_results import (
+    AlignedWords,
     AnswerCheck,
     CitationCheck,
     Difference,
+    QuotedPassage,
     SourceCheck,
     StatementCheck,
     UncitedStatement,
@@ -25,6 +27,7 @@ PROBLEM_VERDICTS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
 AGREEING = "未标注，与来源相符"
 AGREEING_SOURCES = "与回答相符的来源（模型没有标注）"
+HOW_MADE_NOTE = "标记怎么来的、错多少，见 docs/trust.md。"
 NO_SOURCES_NOTE = "没有查找资料：这个回答没有来源，内容没有核对过。"
 
 
@@ -38,14 +41,20 @@ class CitationVerdict:
     verdict: Verdict
     reason: str
     statement: str
-    passage: str = ""
-    """The passage of the source that was compared."""
+    evidence: tuple[QuotedPassage, ...] = ()
+    """The passages of the source to show, in its order."""
+    alignment: tuple[AlignedWords, ...] = ()
     differences: tuple[Difference, ...] = ()
     label: str = ""
     """The verdict in words; it says so if a model gave it."""
     by_model: bool = False
     is_citation: bool = True
     """False if the model wrote no number, and the program found the source that says so."""
+
+    @property
+    def passage(self) -> str:
+        """The text of the first passage; empty if there is none."""
+        return self.evidence[0].text if self.evidence else ""
 
     @property
     def is_decided(self) -> bool:
@@ -80,14 +89,14 @@ class CitationVerdict:
     def from_citation(cls, statement: StatementCheck, citation: CitationCheck) -> CitationVerdict:
         """Build the verdict from a checked statement and one of its citations."""
         check = citation.check
-        passage = next((evidence.text for evidence in check.evidence if evidence.source == citation.number), "")
         return cls(
             citation.number,
             citation.end,
             check.verdict,
             check.reason,
             statement.text,
-            passage,
+            _shown_evidence(check, citation.number),
+            check.alignment,
             check.differences,
             check.label,
             by_model=check.by == "model",
@@ -96,14 +105,15 @@ class CitationVerdict:
     @classmethod
     def from_agreement(cls, statement: UncitedStatement, check: SourceCheck) -> CitationVerdict:
         """Build the verdict on a statement without a number that a source says."""
-        passage = check.evidence[0]
+        number = check.evidence[0].source
         return cls(
-            passage.source,
+            number,
             statement.end,
             check.verdict,
             check.reason,
             statement.text,
-            passage.text,
+            _shown_evidence(check, number),
+            check.alignment,
             label=AGREEING,
             is_citation=False,
         )
@@ -113,6 +123,17 @@ class CitationVerdict:
             return f"{agreement_label(self.number)}：{self.statement}"
         differences = "".join(f"（回答：{one.stated}；来源：{one.found or '没有'}）" for one in self.differences)
         return f"{self.mark} {self.label} [{self.number}] {self.statement}{differences}"
+
+
+def _shown_evidence(check: SourceCheck, number: int) -> tuple[QuotedPassage, ...]:
+    """Return the passages of one source with the words that agree; without such words, the best passage."""
+    own = [passage for passage in check.evidence if passage.source == number]
+    left, holding = set(check.alignment), []
+    for passage in own:
+        if held := {words for words in left if passage.start <= words.found_start and words.found_end <= passage.end}:
+            holding.append(passage)
+            left -= held
+    return tuple(sorted(holding, key=lambda passage: passage.start)) or tuple(own[:1])
 
 
 def list_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:

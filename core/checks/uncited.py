@@ -40,7 +40,7 @@ def find_uncited(
     for statement in uncited:
         found = agreeing.get(statement)
         if found or statement.needs_source:
-            yield UncitedStatement(statement.start, statement.end, statement.text, found)
+            yield UncitedStatement(statement.start, statement.end, statement.compared_text, found)
 
 
 def _find_agreeing(

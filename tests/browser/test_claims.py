@@ -77,7 +77,8 @@ def test_each_number_says_what_was_compared_and_shows_it_in_a_card_a_list_and_th
     expect(card).to_contain_text("供水量增加")
     expect(card).to_contain_text("2024-10-12 · 已读全文")
     expect(card).to_contain_text("八千只")
-    expect(card.locator("mark").first).to_be_visible()
+    expect(card.locator("q del")).to_have_text("九千只")
+    expect(card.locator("q ins")).to_have_text("八千只")
     expect(card.get_by_role("link", name="在原文中查看")).to_have_attribute("href", ANY_FRAGMENT)
     box, size = card.bounding_box(), visitor.page.viewport_size
     assert box is not None
@@ -102,6 +103,11 @@ def test_each_number_says_what_was_compared_and_shows_it_in_a_card_a_list_and_th
     last(visitor).get_by_role("radio", name="未见 1").click()
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("补贴")
+
+    # The marks are explained where they stand.
+    last(visitor).get_by_role("button", name="这些标记怎么来的").click()
+    expect(visitor.page.get_by_text("标记说的是「来源这样说」")).to_be_visible()
+    visitor.page.keyboard.press("Escape")
 
     # The stored text shows where the check has looked.
     last(visitor).get_by_role("button", name="来源原文").click()

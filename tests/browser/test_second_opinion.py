@@ -57,7 +57,7 @@ def test_a_model_is_asked_and_its_word_stays_its_word(
     chip = last(visitor).locator(".wy-answer sup.cite.model")
     chip.hover()
     expect(chip.locator(".wy-card")).to_contain_text("未核（模型复核）")
-    expect(chip.locator(".wy-card q")).to_contain_text(QUOTE)
+    expect(chip.locator(".wy-card q").last).to_contain_text(QUOTE)
     visitor.page.reload()
     visitor.answered("居民不用付费")
     expect(last(visitor).get_by_text("1 处未核（模型复核）")).to_be_visible()

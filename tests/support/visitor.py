@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 
-from playwright.sync_api import Locator, Page, Request, TimeoutError
+from playwright.sync_api import Locator, Page, Request, TimeoutError, expect
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 
@@ -74,7 +74,10 @@ class Visitor:
         box.press("Enter")
 
     def answered(self, text: str) -> None:
-        self.page.get_by_test_id("stChatMessage").last.get_by_text(text).filter(visible=True).first.wait_for()
+        """The last message shows the text. The card of a citation, which is not open, repeats the words of its sentence."""
+        expect(self.page.get_by_test_id("stChatMessage").last).to_contain_text(
+            text, use_inner_text=True, timeout=45_000
+        )
         self.settled()
 
     def switch(self, name: str) -> Locator:

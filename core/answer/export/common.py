@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 from core.answer import events
 from core.answer.citation_verdicts import (
     AGREEING_SOURCES,
+    HOW_MADE_NOTE,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
     UNCITED,
@@ -125,7 +126,7 @@ def check_lines(message: Message) -> Iterator[str]:
     """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
     if (check := message.check) is None or not (totals := tally(check)):
         return
-    yield totals
+    yield f"{totals}。{HOW_MADE_NOTE}"
     yield from (str(verdict) for verdict in list_verdicts(check) if verdict.verdict in PROBLEM_VERDICTS)
     yield from (f"{UNCITED}：{statement.text}" for statement in check.unsourced)
     yield from map(str, list_agreements(check))

@@ -6,14 +6,14 @@ Everything that a model, an engine or a web page wrote is escaped; links lead on
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
 from markupsafe import Markup, escape
 
-from core.answer.check_results import Difference
 from core.answer.citation_verdicts import CitationVerdict, agreement_label
+from core.answer.html.comparison_html import comparison_html
 from core.answer.source_details import AGREEING, CITED, NOT_CITED, OFFICIAL, describe_source, is_official
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
@@ -138,7 +138,6 @@ def canonical_target(url: str, app_url: str) -> str:
 
 # ── Numbers with their cards ──────────────────────────────────────────────────────────────────────────────────────
 
-_PASSAGE_LENGTH = 220
 _FRAGMENT_END = 10
 """Characters at each end of a passage: enough to find it, and few enough to survive small edits."""
 
@@ -186,17 +185,11 @@ def _card_html(source: Source, app_url: str, verdict: CitationVerdict | None) ->
 
 
 def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) -> Markup:
-    """Return the verdict, the passage of the source, and a link to it."""
+    """Return the verdict, the statement beside the passage of the source, and a link to it."""
     inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, verdict.heading)
-    inside += Markup().join(_difference_html(one) for one in verdict.differences if one.stated not in verdict.reason)
-    passage = shorten(one_line(verdict.passage), _PASSAGE_LENGTH)
-    inside += _quote_html(Markup().join(_mark_shared(passage, verdict.statement)))
-    return inside + (_source_link(source, app_url, verdict.passage, "在原文中查看") if source else _NOTHING)
-
-
-def _difference_html(difference: Difference) -> Markup:
-    found = difference.found or "没有相应的内容"
-    return Markup("<span>回答：<del>%s</del>　来源：<ins>%s</ins></span>") % (difference.stated, found)
+    inside += comparison_html(verdict)
+    words = "在原文中查看" if verdict.passage else "打开来源"
+    return inside + (_source_link(source, app_url, verdict.passage, words) if source else _NOTHING)
 
 
 def _quote_html(passage: Markup) -> Markup:
@@ -206,29 +199,6 @@ def _quote_html(passage: Markup) -> Markup:
 def _source_link(source: Source, app_url: str, passage: str, words: str) -> Markup:
     target = link_target(source.url, app_url)
     return Markup("<a %s>%s</a>") % (link_attributes(passage_link(target, passage)), words) if target else _NOTHING
-
-
-MIN_SHARED_LENGTH = 3
-
-
-def _mark_shared(passage: str, statement: str) -> Iterator[Markup]:
-    """Yield the passage with the runs of characters marked that also stand in the statement."""
-    at = 0
-    while at < len(passage):
-        length = _shared_length(passage, at, statement)
-        if length >= MIN_SHARED_LENGTH:
-            yield Markup("<mark>%s</mark>") % passage[at : at + length]
-            at += length
-        else:
-            yield escape(passage[at])
-            at += 1
-
-
-def _shared_length(passage: str, start: int, statement: str) -> int:
-    length = 0
-    while start + length < len(passage) and passage[start : start + length + 1] in statement:
-        length += 1
-    return length
 
 
 def passage_link(address: str, passage: str) -> str:

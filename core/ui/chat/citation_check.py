@@ -12,6 +12,7 @@ from core.answer import UNCITED, CitationVerdict, list_agreements, list_verdicts
 from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
 from core.answer.message import Message
 from core.app import App
+from core.search import find_article
 from core.search.types import Source
 from core.ui import conversation_sync, session
 from core.ui.chat import answer_tasks, revision_dialog, second_opinion_button
@@ -61,14 +62,22 @@ def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> No
         rows += [row % (UNCITED, statement.text) for statement in check.unsourced]
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % Markup().join(rows))
     st.caption(escape_label(_method_note(check)))
+    _draw_explanation()
+
+
+def _draw_explanation() -> None:
+    """Draw the manual's article on the marks, folded. A link would lead nowhere where the page 帮助 is switched off."""
+    if article := find_article("trust"):
+        with st.popover("这些标记怎么来的", icon=":material/help:", type="tertiary"):
+            st.markdown(article.body)
 
 
 def _method_note(check: AnswerCheck) -> str:
     undecided = "「未核」：只有摘要，或不足以判断。"
     if check.opinion is None:
-        return f"程序逐字比较回答和来源得出，没有用模型。{undecided}"
-    return f"程序逐字比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
+        return f"程序逐词比较回答和来源得出，没有用模型。{undecided}"
+    return f"程序逐词比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
 
 
 def _row(claim: CitationVerdict, source: Source | None) -> Markup:
-    return Markup("<li><p>%s</p>%s</li>") % (claim.statement, verdict_html(claim, source, app_url()))
+    return Markup("<li>%s</li>") % verdict_html(claim, source, app_url())

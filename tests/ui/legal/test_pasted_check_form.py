@@ -59,12 +59,20 @@ def test_each_place_is_counted_marked_and_listed() -> None:
         assert not page.warning
 
 
+def test_the_marks_are_explained_without_a_link_to_another_page() -> None:
+    with serving(PUBLIC_PAGES="legal"):
+        page = checked(STATED, SOURCES)
+        (explanation,) = [one for one in page.main.get("popover") if one.proto.popover.label == "这些标记怎么来的"]
+        assert "不是「这是事实」" in values(explanation.markdown)
+
+
 def test_one_kind_on_demand_keeps_the_rest_of_the_page() -> None:
     with serving():
         page = checked(STATED, SOURCES)
         page.main.button_group(key="claims-kind-pasted").set_value("不符")
         listed = html(ran(page).main).partition("wy-claims")[2]
-        assert "建成于2003年" in listed
+        assert "建成于<del>2003年</del>" in listed
+        assert "建成于<ins>2001年</ins>" in listed
         assert "70家" not in listed
 
 
