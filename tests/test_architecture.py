@@ -17,6 +17,7 @@ from support.base import ROOT
 
 FLOORS = (
     ("core.base",),
+    ("core.comparison",),
     ("core.search",),
     ("core.reading",),
     ("core.llm", "core.legal"),

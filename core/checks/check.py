@@ -23,17 +23,14 @@ from core.answer.check_results import (
     StatementCheck,
     Verdict,
 )
-from core.checks.agreement import MAX_CLAUSES, Chain, StatementAlignment
-from core.checks.alignment import Objection, Words
-from core.checks.differences import Contradiction
 from core.checks.facts import respell_as_source
 from core.checks.features import LONGEST_STATEMENT, ParsedStatement, SourceComparison
-from core.checks.passages import Passage
 from core.checks.scoring import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, ScoringModel
 from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
 from core.checks.uncited import find_uncited
 from core.checks.wording import compact, find_quotations, is_refutation, nearest_wording
+from core.comparison import MAX_CLAUSES, Chain, Contradiction, Objection, Passage, StatementAlignment, Words
 
 SAME_TOPIC_SHARE = 0.5
 """The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a

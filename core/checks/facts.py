@@ -10,8 +10,8 @@ from core.answer.check_results import Difference
 from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity, find_numbered_names, find_quantities
 from core.base.chinese.script import comparison_form
-from core.checks.numbers import QuantityMatch, best_match, match_quantity
-from core.checks.stated_dates import differing_date, find_dates, is_same_date, source_has_date
+from core.comparison.numbers import QuantityMatch, best_match, match_quantity
+from core.comparison.stated_dates import differing_date, find_dates, is_same_date, source_has_date
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _COUNTED = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿点.,\s]")

@@ -12,11 +12,11 @@ from operator import add
 from core.answer.check_results import Difference
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
-from core.checks.agreement import ParsedClauses
 from core.checks.facts import Facts, find_differences
-from core.checks.numbers import QuantityMatch, best_match
 from core.checks.source_index import PassageContext, pair_code
 from core.checks.wording import Conflict, compact, find_conflicts, is_question, remove_glosses
+from core.comparison import ParsedClauses
+from core.comparison.numbers import QuantityMatch, best_match
 
 _CLAUSE_END = re.compile(r"[，,；;：:。]")
 _PART_END = re.compile(r"[；;。！？!?\n]")

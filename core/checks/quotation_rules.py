@@ -7,15 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from core.answer.check_results import SourceText
 from core.base.chinese.script import comparison_form
-from core.checks.agreement import StatementAlignment
-from core.checks.alignment import Words
 from core.checks.check import compare
 from core.checks.features import FUNCTION_CHARACTERS, ParsedStatement
-from core.checks.lexicon import ADDED, DROPPED
-from core.checks.passages import PassageClause
 from core.checks.source_index import IndexedSource
-from core.checks.words import Word
 from core.checks.wording import is_question, is_refutation
+from core.comparison import ADDED, DROPPED, PassageClause, StatementAlignment, Word, Words
 
 MOST_CONTENT = 0.5
 """The share of the statement's content words that a quotation must have. A Chinese character counts as a word."""

@@ -14,7 +14,7 @@ from core.answer.check_results import QuotedPassage, SourceText
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts
-from core.checks.passages import Passage, PassageClause, read_clauses
+from core.comparison import Passage, PassageClause, read_clauses
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are searched. A longer source counts as not read in full."""

@@ -7,11 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.checks.lexicon import SPEECH
-from core.checks.words import VALUES, Word, split_clauses
+from core.comparison.lexicon import SPEECH
+from core.comparison.words import VALUES, Word, split_clauses
 
 _CONDITION_KEYS = frozenset(
-    "condition:如果 condition:一旦 condition:只要 condition:除非 condition:凡 condition:仅在 condition:除".split()
+    [
+        "condition:如果",
+        "condition:一旦",
+        "condition:只要",
+        "condition:除非",
+        "condition:凡",
+        "condition:仅在",
+        "condition:除",
+    ]
 )
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.checks import is_about, says_the_same
-from core.checks.alignment import LONGEST_STATEMENT
+from core.comparison.alignment import LONGEST_STATEMENT
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.base.chinese.quantities import Quantity, find_quantities
-from core.checks.numbers import QuantityMatch, match_quantity
+from core.comparison.numbers import QuantityMatch, match_quantity
 
 
 def only(text: str) -> Quantity:

@@ -12,8 +12,8 @@ from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.numerals import to_float
 from core.base.chinese.quantities import Quantity, find_quantities
 from core.base.chinese.script import comparison_form
-from core.checks.lexicon import EVIDENCE, SPEECH, Meaning, meanings
-from core.checks.stated_dates import find_dates
+from core.comparison.lexicon import EVIDENCE, SPEECH, Meaning, meanings
+from core.comparison.stated_dates import find_dates
 
 VALUES = frozenset({"number", "date", "latin", "score", "ordinal"})
 """The kinds of words that have a value, or name something in letters."""

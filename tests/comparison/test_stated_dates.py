@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.checks.stated_dates import find_dates, source_has_date
+from core.comparison.stated_dates import find_dates, source_has_date
 
 
 @pytest.mark.parametrize(

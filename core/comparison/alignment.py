@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from core.checks.lexicon import ADDED, DROPPED, RANKS, SPEECH
-from core.checks.passages import Passage
-from core.checks.words import VALUES, Word
+from core.comparison.lexicon import ADDED, DROPPED, RANKS, SPEECH
+from core.comparison.passages import Passage
+from core.comparison.words import VALUES, Word
 
 _NEW_RUN = 0.6
 """What beginning another run costs, compared with one character more."""
@@ -23,10 +23,22 @@ _LEAST_SHARED = 0.4
 _CLAUSES_BACK = 4
 """The number of clauses before an aligned one in which its subject or its date may stand."""
 LINKS = frozenset(
-    "cause:因此 cause:但 cause:从而 cause:反而 那么 例如 于是 modality:可能 quantifier:特别是 time:才 condition:即使".split()
+    [
+        "cause:因此",
+        "cause:但",
+        "cause:从而",
+        "cause:反而",
+        "那么",
+        "例如",
+        "于是",
+        "modality:可能",
+        "quantifier:特别是",
+        "time:才",
+        "condition:即使",
+    ]
 ) - {"modality:可能", "time:才"}
 """Words at the beginning of a clause that only tie it to the one before."""
-_PRONOUNS = frozenset("他 她 它 其 该 此 这 他们 她们 它们 他的".split())
+_PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们", "她们", "它们", "他的"])
 _SPEAKER = frozenset({"我", "我们", "本人"})
 
 Words = Sequence[Word]

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.checks.alignment import ClauseMatch, Objection, Words, match_clause
-from core.checks.differences import Contradiction, find_contradiction, find_exchange
-from core.checks.lexicon import SPEECH
-from core.checks.passages import Passage, merge_openings
-from core.checks.words import VALUES, split_clauses
+from core.comparison.alignment import ClauseMatch, Objection, Words, match_clause
+from core.comparison.differences import Contradiction, find_contradiction, find_exchange
+from core.comparison.lexicon import SPEECH
+from core.comparison.passages import Passage, merge_openings
+from core.comparison.words import VALUES, split_clauses
 
 MAX_CLAUSES = 24
 """The number of clauses that a statement may have. A longer one says more than one thing."""

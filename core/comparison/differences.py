@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import CURRENCIES, Quantity
-from core.checks.alignment import ClauseMatch, Gap, Words
-from core.checks.lexicon import RANKS, are_opposite
-from core.checks.numbers import QuantityMatch, match_quantity
-from core.checks.words import VALUES, Word
+from core.comparison.alignment import ClauseMatch, Gap, Words
+from core.comparison.lexicon import RANKS, are_opposite
+from core.comparison.numbers import QuantityMatch, match_quantity
+from core.comparison.words import VALUES, Word
 
 _COMPARABLE = 0.6
 """The share of a clause's weight that must agree before a difference in the rest counts."""
@@ -21,10 +21,12 @@ _ENOUGH = 4.0
 """The weight that must agree: fewer words stand in any text."""
 _MOST_LEFT = 4
 """The number of further words that may be left over on either side."""
-_NEGATIONS = frozenset(f"negation:{word}" for word in "不 没有 无 并非 无法 不再 不会 不应 禁止 不予".split())
+_NEGATIONS = frozenset(
+    f"negation:{word}" for word in ["不", "没有", "无", "并非", "无法", "不再", "不会", "不应", "禁止", "不予"]
+)
 _SHARED_BY_PARTIES = 0.9
 """The share of a clause's words that the other must have before its parties count as exchanged."""
-_PREPOSITIONS = frozenset("向 对 给 从 comparison:比 voice:被".split())
+_PREPOSITIONS = frozenset(["向", "对", "给", "从", "comparison:比", "voice:被"])
 _NUMERALS = frozenset("一二三四五六七八九十两")
 _LEAST_NAME = 2
 """Characters of a name that can be exchanged with another."""
@@ -44,15 +46,13 @@ def find_contradiction(match: ClauseMatch) -> Contradiction | None:
 
 
 def _contradictions(match: ClauseMatch) -> Iterator[Contradiction]:
-    for one, other in combinations(match.gaps, 2):
-        if _are_exchanged(one, other):
-            yield Contradiction("party", one.extra, other.extra)
+    for first, second in combinations(match.gaps, 2):
+        if _are_exchanged(first, second):
+            yield Contradiction("party", first.extra, second.extra)
     stated = [word for gap in match.gaps for word in gap.extra]
     for gap in match.gaps:
         others = [word for word in stated if word not in gap.extra]
-        for one, other in product(gap.extra, _near(gap)):
-            if len(gap.extra) + len(others) > _MOST_LEFT:
-                break
+        for one, other in product(gap.extra, _near(gap)) if len(stated) <= _MOST_LEFT else ():
             if _differ(one.value, other.value) or _are_other_names(one, other, gap):
                 yield Contradiction(one.kind or "number", (one,), (other,))
             elif are_opposite(one.text, other.text) and (

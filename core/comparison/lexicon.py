@@ -22,7 +22,7 @@ TURNING: dict[str, str] = {
         不会|不应 不应当 不应该|不敢|不愿|不想|不肯|不至于|不等于|不一定 未必|不完全|不仅仅|不全|不少于 不低于 不小于|不超过 不高于 不多于 不大于|不符合 不符 不满足|不属于|不具备|不存在|不属实 不实
     """,
     "modality": """
-        必须 务必 应当 应该 应 须 必需 必定 需 需要 有义务 理应 应予 
+        必须 务必 应当 应该 应 须 必需 必定 需 需要 有义务 理应 应予
         可以 可 能 能够 有权 允许 准许|有能力|有条件
         可能 或许 也许 可能会 或将 或会 有可能 很可能 极有可能|或 或者 或是
         一定 必然 必将 肯定 势必
@@ -59,18 +59,46 @@ TURNING: dict[str, str] = {
 EVIDENCE = frozenset({"attribution:显示", "attribution:发现"})
 """Words behind which stands what the source itself found."""
 
-ADDED = frozenset("cause:但 cause:反而 cause:虽".split())
+ADDED = frozenset(["cause:但", "cause:反而", "cause:虽"])
 """Turning words that a statement may add: they only tie one clause to another."""
 
-SPEECH = frozenset(f"attribution:{word}" for word in "称 认为 否认 警告 质疑 相信 担心 承诺 解释 批评".split()) | {
+SPEECH = frozenset(
+    f"attribution:{word}" for word in ["称", "认为", "否认", "警告", "质疑", "相信", "担心", "承诺", "解释", "批评"]
+) | {
     "modality:据说",
     "modality:号称",
 }
 """Words behind which stands what somebody says, not what the source says."""
 
 RANKS = frozenset(
-    "comparison:最 comparison:第一 comparison:亚军 comparison:季军 quantifier:唯一 time:首次 首个 最高 最大 最多 最长 最好 最强 最快 最低 最小"
-    " 最少 最短 最差 最弱 最慢 最早 最晚 最佳 最重 最轻".split()
+    [
+        "comparison:最",
+        "comparison:第一",
+        "comparison:亚军",
+        "comparison:季军",
+        "quantifier:唯一",
+        "time:首次",
+        "首个",
+        "最高",
+        "最大",
+        "最多",
+        "最长",
+        "最好",
+        "最强",
+        "最快",
+        "最低",
+        "最小",
+        "最少",
+        "最短",
+        "最差",
+        "最弱",
+        "最慢",
+        "最早",
+        "最晚",
+        "最佳",
+        "最重",
+        "最轻",
+    ]
 )
 """Words that hold only for exactly the things that are named."""
 
@@ -112,7 +140,7 @@ SYNONYMS = """
 
 PARTICLES = """
 的 了 是 为 在 于 地 得 着 过 之 所 而 则 就 也 还 便 其 等 等等 们 个 有 会 即 以 时 中 里 上 这 那 该 此 和 与 及 以及 并 并且 且 而且 呢 啊 吧 吗 呀 嘛 么 由 把 将其 达 达到
-高达 共 一个 这个 这一 他 她 它       
+高达 共 一个 这个 这一 他 她 它
 """
 """Words without a meaning of their own, which may stand on one side only."""
 
@@ -125,8 +153,29 @@ HARMLESS = """
 """Words that may stand on one side only, but not in the place of others."""
 
 DROPPED = frozenset(
-    "cause:因 cause:因此 cause:从而 cause:虽 cause:但 cause:反而 time:仍 time:已 time:正 time:才 cause:导致 quantifier:所有 quantifier:都 quantifier:特别是"
-    " quantifier:甚至 quantifier:包括 condition:即使 condition:无论 attribution:据 attribution:显示 attribution:发现".split()
+    [
+        "cause:因",
+        "cause:因此",
+        "cause:从而",
+        "cause:虽",
+        "cause:但",
+        "cause:反而",
+        "time:仍",
+        "time:已",
+        "time:正",
+        "time:才",
+        "cause:导致",
+        "quantifier:所有",
+        "quantifier:都",
+        "quantifier:特别是",
+        "quantifier:甚至",
+        "quantifier:包括",
+        "condition:即使",
+        "condition:无论",
+        "attribution:据",
+        "attribution:显示",
+        "attribution:发现",
+    ]
 )
 """Turning words that a statement may leave out: what is left is weaker, or the same."""
 

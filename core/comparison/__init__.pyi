@@ -1,0 +1,26 @@
+from . import numbers, stated_dates
+from .agreement import MAX_CLAUSES, Agreement, Chain, ParsedClauses, StatementAlignment
+from .alignment import Objection, Words
+from .differences import Contradiction
+from .lexicon import ADDED, DROPPED
+from .passages import Passage, PassageClause, read_clauses
+from .words import Word
+
+__all__ = [
+    "ADDED",
+    "DROPPED",
+    "MAX_CLAUSES",
+    "Agreement",
+    "Chain",
+    "Contradiction",
+    "Objection",
+    "ParsedClauses",
+    "Passage",
+    "PassageClause",
+    "StatementAlignment",
+    "Word",
+    "Words",
+    "numbers",
+    "read_clauses",
+    "stated_dates",
+]
