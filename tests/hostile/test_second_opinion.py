@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from core.answer.check_results import SourceCheck, SourceText, Verdict
-from core.run.second_opinion import OpenCitation, accept_verdict, parse_verdicts
+from core.run.second_opinion import JudgedCitation, accept_verdict, parse_verdicts
 
 PAGE = SourceText(
     1,
@@ -51,7 +51,7 @@ BRIBED = {
 def verdict_after(statement: str, said: str, source: SourceText = PAGE) -> tuple[Verdict, bool]:
     """Return the verdict on a citation that the rules have left open, and whether it is the model's."""
     left_open = SourceCheck(Verdict.UNCHECKED, 0.5, "")
-    citation = OpenCitation((0, 0), statement.replace("[1]", ""), left_open, source)
+    citation = JudgedCitation((0, 0), statement.replace("[1]", ""), left_open, source)
     told = accept_verdict(citation, parse_verdicts(said)[1]) if 1 in parse_verdicts(said) else None
     return (told.verdict, told.by == "model") if told else (Verdict.UNCHECKED, False)
 
