@@ -120,7 +120,10 @@ class ChatState:
         """Remove this message and everything after it."""
         gone = self.messages[self.messages.index(message) :]
         del self.messages[-len(gone) :]
-        self.files = {id: files for id, files in self.files.items() if id not in {one.id for one in gone}}
+        for message in gone:
+            self.files.pop(message.id, None)
+            self.tasks.pop(message.id, None)
+            self.reviews.pop(message.id, None)
 
 
 def chat() -> ChatState:
