@@ -1,7 +1,8 @@
 """The passages of a source that the judge of 让模型复核 gets to read.
 
 A page cannot argue for itself: sentences that give instructions, or speak of the check, its verdicts or its format, are left
-out. They are no evidence either. Such sentences also stand in honest articles; what they say is then left open.
+out, with the sentences next to them in the same paragraph. They are no evidence either. Such sentences also stand in honest
+articles; what they say is then left open.
 """
 
 from __future__ import annotations
@@ -59,6 +60,15 @@ def speaks_to_judge(sentence: str) -> bool:
     return any(_SPEECH_ABOUT_THE_CHECK.search(form) or count_instructions(form) for form in forms)
 
 
+def is_near_speech(text: str, start: int, end: int) -> bool:
+    """Return whether sentences of a text, or those next to them in the same paragraph, speak to the judge."""
+    if start > 0 and text[start - 1] != "\n":
+        start = surrounding_sentences(text, start - 2, start - 1)[0]
+    if end < len(text) and text[end - 1] != "\n":
+        end = surrounding_sentences(text, end, end + 1)[1]
+    return speaks_to_judge(text[start:end])
+
+
 def passages_for_judge(source: SourceText, check: SourceCheck) -> str:
     """Return the passages that the rules compared, with the sentences around them; else the beginning of the source."""
     text = source.text
@@ -87,13 +97,13 @@ def _allowed_sentences(text: str, start: int, end: int) -> str:
     """Return the sentences from start to end that may be shown. Of a sentence that is cut off, all of it is looked at."""
     first, last = surrounding_sentences(text, max(0, start), min(end, len(text)))
     ends = [first, *(found.end() for found in _SENTENCE_END.finditer(text, first, last)), last]
-    shown = ((max(one, start), min(two, end)) for one, two in pairwise(ends) if not speaks_to_judge(text[one:two]))
+    shown = ((max(one, start), min(two, end)) for one, two in pairwise(ends) if not is_near_speech(text, one, two))
     return "".join(text[one:two] for one, two in shown).strip()
 
 
 def surrounding_sentences(text: str, start: int, end: int) -> tuple[int, int]:
     """Return where the sentences begin and end in which a passage stands."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, max(0, start - CONTEXT_LENGTH), start)]
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, max(0, start - CONTEXT_LENGTH), max(0, start))]
     after = _SENTENCE_END.search(text, max(start, end - 1), end + CONTEXT_LENGTH)
     first = ends[-1] if ends else max(0, start - CONTEXT_LENGTH)
     return first, after.end() if after else min(len(text), end + CONTEXT_LENGTH)

@@ -33,7 +33,7 @@ from core.checks import check_statement, find_objection, is_about
 from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
 from core.run.answer_checking import merge_sources, source_texts
-from core.run.judge_passages import passages_for_judge, speaks_to_judge, surrounding_sentences
+from core.run.judge_passages import is_near_speech, passages_for_judge, surrounding_sentences
 from core.run.prompts import fill_template
 from core.run.question import Question
 from core.search import CLOSE_FENCE, OPEN_FENCE, fence_safe
@@ -144,7 +144,7 @@ def accept_verdict(citation: JudgedCitation, verdict: ModelVerdict) -> SourceChe
     quote = QuotedPassage(citation.source.number, *place, citation.source.text[slice(*place)])
     first, last = surrounding_sentences(citation.source.text, *place)
     around = replace(citation.source, text=citation.source.text[first:last], is_full=True)
-    if speaks_to_judge(around.text) or not is_about(quote.text, citation.statement):
+    if is_near_speech(citation.source.text, first, last) or not is_about(quote.text, citation.statement):
         return None
     check = replace(citation.check, evidence=(quote,), by="model", alignment=())
     passages = replace(around, text=quote.text), around
