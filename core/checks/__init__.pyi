@@ -1,10 +1,11 @@
-from .alignment import is_about, says_the_same
-from .check import check_answer, check_statement, find_objection
+from .check import CheckMemory, check_answer, check_statement
 from .errors import CheckInputError
 from .input_files import check_pair, read_address_sources, read_folder_sources, read_text
+from .quotation_rules import find_objection, is_about
 
 __all__ = [
     "CheckInputError",
+    "CheckMemory",
     "check_answer",
     "check_pair",
     "check_statement",
@@ -13,5 +14,4 @@ __all__ = [
     "read_address_sources",
     "read_folder_sources",
     "read_text",
-    "says_the_same",
 ]

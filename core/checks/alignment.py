@@ -1,241 +1,319 @@
-"""The alignment of a statement with a passage, word by word: whether the passage says the same, or only speaks of the same.
+"""The alignment of a clause of a statement with a clause of a passage, word by word.
 
-A clause of the statement is laid over a clause of the passage, in order. What is left over of the statement, and what the
-passage says in between, decides: a word that turns the meaning round is an objection on either side. The subject may stand
-in the clause before, if the clause itself begins with what is said of it.
+Equal words are paired in order. Whatever is left over on either side is judged: harmless words may be left over, a word
+that turns the meaning may not, and a value in the place of another is a difference.
 """
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
-from core.base.chinese.script import comparison_form
-from core.checks.features import FUNCTION_CHARACTERS, ParsedStatement
+from core.checks.lexicon import ADDED, DROPPED, RANKS, SPEECH
+from core.checks.passages import Passage
+from core.checks.words import VALUES, Word
 
-MOST_CONTENT = 0.5
-"""The share of the statement's content words that a quotation must have. A Chinese character counts as a word."""
-SOME_PAIRS = 0.2
-"""The share of the statement's pairs of neighbouring characters: a long quotation has many single characters by chance."""
-CLAUSES_BACK = 1
-"""The number of clauses before the aligned one in which the subject may stand."""
-CLAUSES_AHEAD = 2
-"""The number of clauses that the passage may say between two that the statement joins."""
-CLAUSES_JOINED = 2
-"""The number of clauses of the statement that one clause of the passage may say."""
-MIN_SHARED = 0.5
-"""The share of a clause's words that a clause of the passage must have to be compared with it."""
-LONGEST_STATEMENT, LONGEST_PASSAGE = 400, 1_200
-"""Characters that are compared. What is longer says more than one thing."""
-MAX_CLAUSES = 20
-"""The number of clauses that a statement may have."""
-
-_WORD = re.compile(r"[a-z]+|[^\W\d_a-z]")
-_FUNCTION_WORDS = FUNCTION_CHARACTERS | {
-    *("a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "has", "have", "in", "is", "it", "its", "of"),
-    *("on", "or", "that", "the", "this", "to", "was", "were", "will", "with"),
-}
-_UNIT = re.compile(r"\d+(?:[.,]\d+)*%?|[a-z]+(?:['’-][a-z]+)*|[^\W_]")
-"""A unit of comparison: a number, a Latin word, a Chinese character."""
-_CLAUSE_END = re.compile(
-    r"[，；：。！？!?\n…]+|(?<!\d)[,;:—]+|[,;:—]+(?!\d)|(?<=[a-z])\.(?=\s|$)|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])"
-)
-"""The end of a clause. Pages put a space between Chinese characters where a heading or a table's cell ends."""
-_ASIDE = re.compile(r"[（(【\[][^（）()【】\[\]\n]{0,60}[）)】\]]")
-"""What stands in brackets: a year of birth, a short name, another language."""
-_HARMLESS = re.compile(
-    "[的了是在和与及等也就而则之其这该此并着地所以为于个自]|the|an?|of|and|in|on|at|is|are|was|were|to|that"
-)
-"""Units that may stand on one side only."""
-_LINK = re.compile(
-    "(?:但是?|不过|因为|由于|所以|因此|从而|然而|而且?|并且?|此外|另外|同时|其中|那么|即|也就是说?|例如|比如|首先|其次|最后|[一二三四五]是|就|还|也|同样|才)+"
-)
+_NEW_RUN = 0.6
+"""What beginning another run costs, compared with one character more."""
+_LEAST_SHARED = 0.4
+"""The share of a clause's weight that a clause of the passage must have to be compared with it."""
+_CLAUSES_BACK = 4
+"""The number of clauses before an aligned one in which its subject or its date may stand."""
+LINKS = frozenset(
+    "cause:因此 cause:但 cause:从而 cause:反而 那么 例如 于是 modality:可能 quantifier:特别是 time:才 condition:即使".split()
+) - {"modality:可能", "time:才"}
 """Words at the beginning of a clause that only tie it to the one before."""
-_TURNING = re.compile(
-    "不(?![过仅但断同久少管论])|没|未(?!来)|无(?!论|线|人机)|非(?!常|洲)|否|勿|莫(?!斯)|难[以于]|很难|拒绝|撤|驳回|取消|禁|避免|防止|停止|终止|失败"
-    "|可能|或|也许|大概|似乎|疑似|传言|传闻|网传|(?<![数根依证占单凭收])据|声称|自称|所谓|号称|谣|误(?!差)"
-    "|计划|拟|打算|准备|预计|有望|希望|即将|考虑|试图|企图|目标|建议|呼吁|要求|(?<![反效供适相响呼感回])应(?![用对急收付])|必须|需要|可以|能够"
-    "|(?<![社协大员事运动布机工议国晚聚宴商学教开])会(?![议员计谈长场见晤展])"
-    "|如果|假如|若|假设|倘|一旦|只|除|仅|至少|至多|最多|以上|以下|以内|以外"
-    "|部分|一些|有的|大多|多数|少数|个别|几乎|全部|所有|每|任何|(?<!平)均|都(?!市)|通常|一般|往往|有时|偶尔|主要"
-    "|(?<![名简职对])称|表示|认为|指出|透露|(?<![小传学来])说(?!明)|坦言|曾|原(?![因则料理始来告油])|前(?![往来进景提线])|后(?![果续来卫者勤])"
-    "|(?<![原基起病成])因(?![此素])|由于|导致|高于|低于|多于|少于|大于|小于|超(?![市级声])|不足|比(?![赛例较重如利分])|近(?![年期日代平海])|约(?![束定])|逾"
-    "|达(?![成标])|至(?![今于])|(?<![感收遇受])到(?![底处来])|左右|但|却|然而|虽|尽管|反而|当地时间|北京时间|[增减升降涨跌]|旧"
-    r"|\b(?:no|not|never|none|nor|cannot|without|fail\w*|den(?:y|ied|ies)|refus\w*|may|might|could|would|should|must|can|plans?|planned|if"
-    r"|unless|only|alleged\w*|reported\w*|said|says|claim\w*|before|after|than|more|less|most|least|some|all|every|any|few"
-    r"|almost|about|over|under|because|but|although)\b"
-)
-"""Words that turn the meaning of what they stand with: negation, possibility, plan, condition, amount, speaker, cause,
-comparison. They stand on both sides, or on none."""
+_PRONOUNS = frozenset("他 她 它 其 该 此 这 他们 她们 它们 他的".split())
+_SPEAKER = frozenset({"我", "我们", "本人"})
+
+Words = Sequence[Word]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Units that are the same on both sides, one after the other."""
+class Run(NamedTuple):
+    """Words that are the same on both sides, one after the other."""
 
     stated: int
     found: int
     length: int
 
+    @property
+    def stated_end(self) -> int:
+        return self.stated + self.length
 
-def is_about(quotation: str, statement: str) -> bool:
-    """Return whether the quotation has most of what the statement speaks of. Numbers are compared elsewhere."""
-    wanted, pairs = _content_words(statement), ParsedStatement(statement).pairs
-    if not wanted or not pairs:
-        return False
-    there = comparison_form(quotation)
-    return len(wanted & _content_words(quotation)) >= MOST_CONTENT * len(wanted) and sum(
-        pair in there for pair in pairs
-    ) >= SOME_PAIRS * len(pairs)
+    @property
+    def found_end(self) -> int:
+        return self.found + self.length
 
 
-def _content_words(text: str) -> set[str]:
-    return set(_WORD.findall(comparison_form(text))) - _FUNCTION_WORDS
+class Objection(NamedTuple):
+    """A difference: its kind, the words of the statement, and the words of the passage."""
+
+    kind: str
+    stated: Words
+    found: Words
 
 
-def says_the_same(passage: str, statement: str) -> bool:
-    """Return whether the passage says what the statement says, word by word."""
-    stated = [_units(clause) for clause in _clauses(statement[: LONGEST_STATEMENT + 1])]
-    found = [_units(clause) for clause in _clauses(_ASIDE.sub("", passage[:LONGEST_PASSAGE]))]
-    if len(statement) > LONGEST_STATEMENT or len(stated) > MAX_CLAUSES:
-        return False
-    # After so many clauses of the statement: the clauses of the passage that said the last of them.
-    said: list[set[int]] = [set() for _ in range(len(stated) + 1)]
-    for first in range(len(stated)):
-        after = {place + step for place in said[first] for step in range(CLAUSES_AHEAD + 1)}
-        places = range(len(found)) if first == 0 else sorted(after & set(range(len(found))))
-        for last in range(first + 1, min(first + CLAUSES_JOINED, len(stated)) + 1):
-            clause = [unit for one in stated[first:last] for unit in one]
-            said[last].update(place for place in places if _is_said(clause, found, place))
-    return bool(stated and said[-1])
+class Gap(NamedTuple):
+    """The words between two runs, without the harmless ones."""
+
+    extra: Words
+    skipped: Words
+    is_inside: bool
+    """False before the first run and behind the last one."""
 
 
-def _clauses(text: str) -> list[str]:
-    return [clause for clause in _CLAUSE_END.split(comparison_form(text)) if _UNIT.search(clause)]
+@dataclass(frozen=True, slots=True)
+class ClauseMatch:
+    """A clause of the statement beside a clause of the passage."""
+
+    place: int
+    places: frozenset[int]
+    """The clauses of the passage that were used."""
+    pairs: tuple[tuple[Word, int, Word], ...]
+    """Each word of the statement with its counterpart, and the clause of the passage where that stands."""
+    objections: tuple[Objection, ...]
+    gaps: tuple[Gap, ...]
+    share: float
+    """The share of the clause's weight that agrees."""
+    weight: float
 
 
-def _units(clause: str) -> list[str]:
-    return [unit.replace(",", "") for unit in _UNIT.findall(clause)]
+# ── Runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _is_said(stated: Sequence[str], there: Sequence[Sequence[str]], main: int) -> bool:
-    """Return whether this clause of the passage says what was stated, alone or with the subject of the clause before."""
-    for back in range(min(CLAUSES_BACK, main) + 1):
-        before = [unit for clause in there[main - back : main] for unit in clause]
-        found = [*before, *there[main]]
-        words = set(stated)
-        if len(words & set(found)) >= MIN_SHARED * len(words) and _is_same(stated, found, len(before)):
+def align(stated: Words, found: Words) -> list[Run]:
+    """Return the best runs in order, where long runs are worth more than scattered words."""
+    runs = _all_runs(stated, found)
+    weights = [sum(word.weight for word in stated[run.stated : run.stated_end]) for run in runs]
+    best: list[float] = []
+    links: list[tuple[int, int]] = []
+    for place, run in enumerate(runs):
+        most, link, cut_by = weights[place] - _NEW_RUN, -1, 0
+        for earlier in range(place):
+            one = runs[earlier]
+            cut = max(0, one.stated_end - run.stated, one.found_end - run.found)
+            if one.stated >= run.stated or one.found >= run.found or cut >= run.length:
+                continue
+            lost = sum(word.weight for word in stated[run.stated : run.stated + cut]) if cut else 0.0
+            if (value := best[earlier] + weights[place] - lost - _NEW_RUN) > most:
+                most, link, cut_by = value, earlier, cut
+        best.append(most)
+        links.append((link, cut_by))
+    return [run for run in _chain(runs, best, links) if _is_run(run, stated)]
+
+
+def _all_runs(stated: Words, found: Words) -> list[Run]:
+    """Return every longest run of equal words."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, word in enumerate(found):
+        places[word.key].append(place)
+    runs: list[Run] = []
+    taken: set[tuple[int, int]] = set()
+    for start, word in enumerate(stated):
+        for there in places.get(word.key, ()):
+            if (start, there) in taken:
+                continue
+            length = _common_length(stated, start, found, there)
+            taken.update((start + step, there + step) for step in range(length))
+            run = Run(start, there, length)
+            if _is_run(run, stated):
+                runs.append(run)
+    return runs
+
+
+def _common_length(stated: Words, start: int, found: Words, there: int) -> int:
+    most = min(len(stated) - start, len(found) - there)
+    return next((step for step in range(most) if stated[start + step].key != found[there + step].key), most)
+
+
+def _is_run(run: Run, stated: Words) -> bool:
+    """Return False for a single character between others: it is part of another word."""
+    return run.length > 1 or len(stated) == 1 or not stated[run.stated].is_single
+
+
+def _chain(runs: Sequence[Run], best: Sequence[float], links: Sequence[tuple[int, int]]) -> list[Run]:
+    chain: list[Run] = []
+    place = max(range(len(runs)), key=best.__getitem__, default=-1)
+    while place >= 0:
+        run, (link, cut) = runs[place], links[place]
+        chain.append(Run(run.stated + cut, run.found + cut, run.length - cut))
+        place = link
+    return chain[::-1]
+
+
+# ── A clause at a place ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def match_clause(stated: Words, passage: Passage, place: int, earlier: Words = ()) -> ClauseMatch | None:
+    """Return the best match of a clause at this place of the passage, alone or with the clause before it. `earlier`:
+    the words of the statement before the clause."""
+    alone = _Comparison(stated, passage, place, place, earlier).match()
+    if (alone and not alone.objections) or not passage.follows(place):
+        return alone
+    joined = _Comparison(stated, passage, place - 1, place, earlier).match()
+    return min(filter(None, (alone, joined)), key=lambda one: (len(one.objections), -one.share), default=None)
+
+
+class _Comparison:
+    """A clause of the statement beside one clause of the passage, or two."""
+
+    def __init__(self, stated: Words, passage: Passage, first: int, place: int, earlier: Words) -> None:
+        self.stated, self.passage, self.first, self.place, self.earlier = stated, passage, first, place, earlier
+        self.before = passage.clauses[first].words if first < place else ()
+        self.found = [*self.before, *passage.clauses[place].words]
+        self.border = len(self.before)
+        self.places = {first, place}
+
+    def match(self) -> ClauseMatch | None:
+        total = sum(word.weight for word in self.stated) or 1.0
+        keys = {word.key for word in self.found}
+        if sum(word.weight for word in self.stated if word.key in keys) < _LEAST_SHARED * total:
+            return None
+        runs = align(self.stated, self.found)
+        if not runs or (self.border and not runs[0].found < self.border < runs[-1].found_end):
+            return None
+        weight = sum(word.weight for run in runs for word in self.stated[run.stated : run.stated_end])
+        objections = tuple(self._objections(runs))
+        return ClauseMatch(
+            self.place, frozenset(self.places), tuple(self._pairs(runs)), objections, tuple(_gaps(self.stated, self.found, runs)), weight / total, weight
+        )
+
+    def _pairs(self, runs: Sequence[Run]) -> Iterator[tuple[Word, int, Word]]:
+        for run in runs:
+            for step in range(run.length):
+                there = run.found + step
+                clause = self.first if there < self.border else self.place
+                yield self.stated[run.stated + step], clause, self.found[there]
+
+    def _objections(self, runs: Sequence[Run]) -> Iterator[Objection]:
+        if self.border:
+            yield from self._judge_border(runs)
+        edges = [Run(0, 0, 0), *runs, Run(len(self.stated), len(self.found), 0)]
+        for number, (left, right) in enumerate(pairwise(edges)):
+            extra, skipped = self.stated[left.stated_end : right.stated], self.found[left.found_end : right.found]
+            if extra or skipped:
+                yield from self._judge_gap(extra, skipped, is_first=number == 0, is_last=number == len(runs))
+
+    def _judge_border(self, runs: Sequence[Run]) -> Iterator[Objection]:
+        """Yield an objection if the first of two clauses does not begin, or the second one does not go on, with what is
+        aligned: it then has a subject of its own."""
+        goes_on = next(run for run in runs if run.found_end > self.border)
+        for opening in (self.found[: runs[0].found], self.found[self.border : max(goes_on.found, self.border)]):
+            if not all(_is_link(word) or word.kind == "date" for word in opening):
+                yield Objection("subject", (), opening)
+
+    def _judge_gap(self, extra: Words, skipped: Words, *, is_first: bool, is_last: bool) -> Iterator[Objection]:
+        real_skipped = [word for word in skipped if not word.is_harmless and not word.is_aside]
+        light = [word for word in extra if word.is_harmless and not word.is_particle]
+        added = ADDED if not any(word.is_turning for word in real_skipped) else ()
+        left = [word for word in extra if not word.is_harmless and word.key not in added]
+        if is_first and left:
+            left = self._without_subject(left, skipped)
+        left = [word for word in left if not (word.kind == "date" and self._is_dated(word))]
+        if not real_skipped and self._is_repeated(left):
+            left = []
+        if self._is_alternative(skipped):
+            real_skipped = []
+        if left or (light and real_skipped and not is_first):
+            yield Objection(_kind_of(left, real_skipped), left or light, real_skipped)
+        elif is_first:
+            yield from self._judge_opening(real_skipped)
+        elif turning := self._turning(real_skipped):
+            yield Objection(turning[0].kind, (), turning)
+        elif real_skipped and (self._goes_on(skipped, real_skipped) if is_last else self._is_broken(skipped, real_skipped)):
+            yield Objection("skipped", (), real_skipped)
+
+    def _judge_opening(self, skipped: Words) -> Iterator[Objection]:
+        """Judge what the passage says before the first aligned word."""
+        own = {word.key for word in self.earlier}
+        skipped = [word for word in skipped if word.key not in LINKS and not (own & SPEECH and word.key in _SPEAKER)]
+        strange = [word for word in skipped if word.key not in own and word.key not in DROPPED and word.kind != "date"]
+        if turning := self._turning(skipped):
+            yield Objection(turning[0].kind, (), turning)
+        elif self.earlier and strange:
+            yield Objection("subject", (), skipped)
+
+    def _turning(self, skipped: Words) -> list[Word]:
+        """Return the words of the passage that must not be left out. 将 says nothing beside a date."""
+        dropped = DROPPED | {"time:将"} if any(word.kind == "date" for word in self.stated) else DROPPED
+        return [word for word in skipped if word.is_turning and word.key not in dropped]
+
+    @staticmethod
+    def _goes_on(skipped: Words, real: Words) -> bool:
+        """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望."""
+        return skipped[0].key in {"的", "之"} and any(word.kind not in VALUES for word in real)
+
+    def _is_broken(self, skipped: Words, real: Words) -> bool:
+        """Return whether what the passage says in between may belong to somebody else."""
+        units = {word.unit for word in self.stated if word.kind == "number"}
+        if any(word.kind == "number" and word.unit in units for word in real):
             return True
-    return False
+        if real and (real[0].kind == "latin" or (len(skipped) == 1 and real[0].is_single)):
+            return True
+        if real and any(map(_is_rank, self.stated)):
+            return True
+        has_pause = any(word.kind == "pause" for word in skipped)
+        return has_pause and "pause" not in {skipped[0].kind, skipped[-1].kind}
 
+    def _without_subject(self, left: list[Word], skipped: Words) -> list[Word]:
+        """Leave out the subject if a clause before begins with it, and this one has no other."""
+        keys = [word.key for word in left if word.kind != "date"]
+        if any(word.is_turning for word in left) or not all(_is_link(word) for word in skipped):
+            return left
+        for back, clause in enumerate(self.passage.clauses_before(self.first, _CLAUSES_BACK), 1):
+            words = [word for word in clause.words if not _is_link(word) and word.kind != "date"]
+            if keys and [word.key for word in words[: len(keys)]] == keys and not clause.is_attribution:
+                self.places.add(self.first - back)
+                return [word for word in left if word.kind == "date"]
+        return left
 
-def _is_same(stated: Sequence[str], found: Sequence[str], main: int) -> bool:
-    """Return whether nothing differs but harmless words. `main`: where the aligned clause begins."""
-    runs = _find_runs(stated, found)
-    if not runs or runs[-1].found + runs[-1].length <= main or not _continues(runs, found, main):
+    def _is_alternative(self, skipped: Words) -> bool:
+        """Return whether the passage names a further case of a condition: what holds for both holds for one."""
+        is_condition = self.passage.clauses[self.place].is_condition
+        return is_condition and bool(skipped) and skipped[0].key in {"或者", "modality:或"}
+
+    def _is_repeated(self, left: Words) -> bool:
+        """Return whether the statement has these words twice, where the passage has them once: 减记希腊的债务."""
+        aligned = {word.key for word in self.stated if word not in left} & {word.key for word in self.found}
+        is_word = sum(word.end - word.start for word in left) > 1
+        return is_word and all(word.key in aligned and not word.kind for word in left)
+
+    def _is_dated(self, date: Word) -> bool:
+        """Return whether this is the date of the clause: its only one, or the one that opens the nearest clause before."""
+        if own := [word.key for word in self.passage.clauses[self.place].words if word.kind == "date"]:
+            return own == [date.key]
+        for clause in self.passage.clauses_before(self.place, 2 * _CLAUSES_BACK, sentences=2):
+            opening = next((word for word in clause.words if not _is_link(word)), None)
+            if opening and opening.kind == "date":
+                return opening.key == date.key
         return False
-    edges = [_Run(0, 0, 0), *runs, _Run(len(stated), len(found), 0)]
-    for left, right in pairwise(edges):
-        extra = stated[left.stated + left.length : right.stated]
-        skipped = found[left.found + left.length : right.found]
-        if left.length == 0:
-            skipped = _without_link(skipped)
-        elif _names_another(skipped):
-            return False
-        if not _is_harmless(extra) or _turns_meaning(skipped):
-            return False
-    return True
 
 
-def _continues(runs: Sequence[_Run], found: Sequence[str], main: int) -> bool:
-    """Return whether the clause begins with what is aligned, if the subject stands before it. Else it has a subject, time
-    or place of its own."""
-    first = next((run.found for run in runs if run.found >= main), main)
-    return runs[0].found >= main or _is_harmless(_without_link(found[main:first]))
+def _gaps(stated: Words, found: Words, runs: Sequence[Run]) -> Iterator[Gap]:
+    edges = [Run(0, 0, 0), *runs, Run(len(stated), len(found), 0)]
+    for number, (left, right) in enumerate(pairwise(edges)):
+        extra = [word for word in stated[left.stated_end : right.stated] if not word.is_harmless]
+        skipped = [word for word in found[left.found_end : right.found] if not word.is_harmless and not word.is_aside]
+        if extra or skipped:
+            yield Gap(extra, skipped, 0 < number < len(runs))
 
 
-def _names_another(skipped: Sequence[str]) -> bool:
-    """Return whether a name goes on in the passage: iPhone 13 mini is not iPhone 13."""
-    return bool(skipped) and skipped[0].isascii() and skipped[0][0].isalpha()
+def _is_rank(word: Word) -> bool:
+    """Return whether the word holds only for exactly the things that are named: the largest, the third, 5 % of them."""
+    return word.kind == "ordinal" or word.unit in {"%", "倍"} or word.key in RANKS
 
 
-def _turns_meaning(units: Sequence[str]) -> bool:
-    return _TURNING.search(_joined(units)) is not None
+def _is_link(word: Word) -> bool:
+    return word.is_harmless or word.is_aside or word.key in LINKS or word.key in _PRONOUNS
 
 
-def _without_link(units: Sequence[str]) -> Sequence[str]:
-    link = _LINK.match("".join(units))
-    return units[link.end() :] if link and all(len(unit) == 1 for unit in units[: link.end()]) else units
-
-
-def _is_harmless(units: Sequence[str]) -> bool:
-    return all(_HARMLESS.fullmatch(unit) for unit in units)
-
-
-def _joined(units: Sequence[str]) -> str:
-    return re.sub(r"(?<![a-z]) | (?![a-z])", "", " ".join(units))
-
-
-def _find_runs(stated: Sequence[str], found: Sequence[str]) -> list[_Run]:
-    """Return the longest alignment in order, where long runs are worth more than scattered characters. A single character
-    that stands alone between others is part of another word, and no run."""
-    runs = _runs_of(_align(stated, found))
-    return [run for run in runs if run.length > 1 or len(stated) == 1 or _is_word(stated[run.stated])]
-
-
-def _is_word(unit: str) -> bool:
-    return unit.isascii() or _HARMLESS.fullmatch(unit) is not None
-
-
-def _runs_of(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
-    run: _Run | None = None
-    for stated, found in pairs:
-        if run and (run.stated + run.length, run.found + run.length) == (stated, found):
-            run = _Run(run.stated, run.found, run.length + 1)
-            continue
-        if run:
-            yield run
-        run = _Run(stated, found, 1)
-    if run:
-        yield run
-
-
-_NEW_RUN = 0.6
-"""What beginning another run costs, compared with one character more."""
-
-
-def _align(stated: Sequence[str], found: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the pairs of places of equal units in the best alignment in order."""
-    rows, columns = len(stated) + 1, len(found) + 1
-    best = [[0.0] * columns for _ in range(rows)]
-    ending = [[0.0] * columns for _ in range(rows)]  # the best that ends with this pair
-    for row in range(1, rows):
-        for column in range(1, columns):
-            if stated[row - 1] == found[column - 1]:
-                worth = min(len(stated[row - 1]), 3)
-                fresh = best[row - 1][column - 1] + worth - _NEW_RUN
-                ending[row][column] = max(
-                    fresh, ending[row - 1][column - 1] + worth if ending[row - 1][column - 1] else 0
-                )
-            best[row][column] = max(best[row - 1][column], best[row][column - 1], ending[row][column])
-    return _trace(best, ending, stated)
-
-
-def _trace(best: list[list[float]], ending: list[list[float]], stated: Sequence[str]) -> list[tuple[int, int]]:
-    pairs: list[tuple[int, int]] = []
-    row, column = len(best) - 1, len(best[0]) - 1
-    in_run = False
-    while row and column:
-        if ending[row][column] and (in_run or best[row][column] == ending[row][column]):
-            pairs.append((row - 1, column - 1))
-            worth = min(len(stated[row - 1]), 3)
-            before = ending[row - 1][column - 1]
-            in_run = bool(before) and abs(before + worth - ending[row][column]) < 1e-9
-            row, column = row - 1, column - 1
-        elif best[row][column] == best[row - 1][column]:
-            row, in_run = row - 1, False
-        else:
-            column, in_run = column - 1, False
-    return pairs[::-1]
+def _kind_of(extra: Words, skipped: Words) -> str:
+    """Return the kind of difference between words in the same place."""
+    for one in extra:
+        for other in skipped:
+            if one.kind == other.kind and (one.kind in {"date", "score"} or (one.kind == "number" and one.unit == other.unit)):
+                return one.kind
+    return next((word.kind for word in extra if word.is_turning), "left over")

@@ -1,14 +1,19 @@
-"""The check of a statement against its sources: a probability, then exact comparisons that can only lower the verdict."""
+"""The check of a statement against its sources.
+
+有据 only if a passage says the statement word by word (`agreement`); 不符 only if it says it with a difference; 未见 only if
+nothing near was found in a text that was read in full; else 未核.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
 from core.answer.check_results import (
+    AlignedWords,
     AnswerCheck,
     CitationCheck,
     Difference,
@@ -16,29 +21,42 @@ from core.answer.check_results import (
     SourceCheck,
     SourceText,
     StatementCheck,
-    UncitedStatement,
     Verdict,
 )
-from core.checks.facts import find_misplaced_quantity, quantities_with_other_bound, respell_as_source
+from core.checks.agreement import MAX_CLAUSES, Chain, StatementAlignment
+from core.checks.alignment import Objection, Words
+from core.checks.differences import Contradiction
+from core.checks.facts import respell_as_source
 from core.checks.features import LONGEST_STATEMENT, ParsedStatement, SourceComparison
+from core.checks.passages import Passage
 from core.checks.scoring import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, ScoringModel
 from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
-from core.checks.wording import compact, find_glosses, find_quotations, find_titles, is_refutation, nearest_wording
+from core.checks.uncited import find_uncited
+from core.checks.wording import compact, find_quotations, is_refutation, nearest_wording
 
 SAME_TOPIC_SHARE = 0.5
 """The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a
 contradiction."""
-LITERAL_SHARE = 0.9
-"""The share of the statement's pairs from which a snippet alone is enough."""
+NOTHING_NEAR_SHARE = 0.35
+"""The share of the statement's pairs up to which no passage speaks of the same thing."""
+MIN_ALIGNED_SHARE = 0.4
+"""The share of the statement's pairs from which it is compared word by word."""
 MIN_ADDED_SHARE = 0.15
 """The share of the statement's pairs that a further passage must add to be shown."""
 MAX_CONTRADICTED_SCORE = 0.2
 """The highest score that a contradicted statement can have."""
+MAX_OPEN_SCORE = 0.88
+"""The highest score that a statement can have which is not supported."""
 MAX_SOURCES_PER_STATEMENT = 8
 """The number of sources that are compared with one statement. Further ones are ignored."""
 MAX_COMPARISONS = 500
 """The number of comparisons of a statement with a source in one answer. The rest is reported as unchecked."""
+_OBJECTIONS = {
+    "condition": "原文有条件「{}」，回答没有说。",
+    "exception": "原文有例外「{}」，回答没有说。",
+    "attribution": "原文是转述别人的话，回答没有说是谁说的。",
+}
 
 
 def compare(statement: str, sources: Sequence[SourceText]) -> SourceComparison:
@@ -48,9 +66,14 @@ def compare(statement: str, sources: Sequence[SourceText]) -> SourceComparison:
 def check_statement(
     statement: str, sources: SourceText | Sequence[SourceText], model: ScoringModel = SCORING_MODEL
 ) -> SourceCheck:
-    """Check one statement against one source, or against several together."""
+    """Check one statement against one source, or against several of which one must say it."""
     given = [sources] if isinstance(sources, SourceText) else sources
-    return check_parsed_statement(ParsedStatement(statement), [IndexedSource(source) for source in given], model)
+    parsed = ParsedStatement(statement)
+    return _best([check_parsed_statement(parsed, IndexedSource(source), model) for source in given])
+
+
+def _best(checks: Iterable[SourceCheck]) -> SourceCheck:
+    return max(checks, key=lambda check: (check.verdict is Verdict.SUPPORTED, check.score))
 
 
 def _compare_parsed(statement: ParsedStatement, sources: Sequence[IndexedSource]) -> SourceComparison:
@@ -67,25 +90,43 @@ def _compare_once(statement: ParsedStatement, sources: Sequence[IndexedSource]) 
     return SourceComparison(statement, find_context(statement.pair_codes, sources))
 
 
-def check_answer(text: str, sources: Sequence[SourceText]) -> AnswerCheck:
-    """Check every cited statement against its sources. Linear in the length of the answer and of the cited texts."""
+# ── A whole answer ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class CheckMemory:
+    """What is known of an answer that is being written: its statements are checked once, with the same sources."""
+
+    def __init__(self) -> None:
+        self.results: dict[tuple[str, int], SourceCheck] = {}
+        """The results by the words of the statement and the number of the source."""
+        self.indexed: dict[int, IndexedSource] = {}
+
+    def check(self, statement: ParsedStatement, source: IndexedSource) -> SourceCheck:
+        """Check a statement once."""
+        key = (statement.text, source.number)
+        if key not in self.results:
+            self.results[key] = check_parsed_statement(statement, source)
+        return self.results[key]
+
+
+def check_answer(text: str, sources: Sequence[SourceText], memory: CheckMemory | None = None) -> AnswerCheck:
+    """Check every cited statement against its sources. Linear in the length of the answer and of the cited texts. With
+    a memory of the same sources, only statements that it does not have are compared."""
+    memory = memory or CheckMemory()
     all_statements = find_statements(text)
     known = {source.number: source for source in sources}
     cited = [(one, numbers) for one in all_statements if one.is_checkable and (numbers := _cited_numbers(one, known))]
     so_far = list(accumulate(len(numbers) for _, numbers in cited))
     within = cited[: bisect_right(so_far, MAX_COMPARISONS)]
     claims = [ParsedStatement(one.compared_text) for one, _ in within]
-    indexed = _index_sources(known, list(zip(claims, (numbers for _, numbers in within), strict=True)))
+    _index_sources(known, list(zip(claims, (numbers for _, numbers in within), strict=True)), memory.indexed)
     checked = [
-        _statement_check(one, _check_sources(claim, [indexed[number] for number in numbers]))
+        _statement_check(one, {number: memory.check(claim, memory.indexed[number]) for number in numbers})
         for (one, numbers), claim in zip(within, claims, strict=True)
     ]
-    checked += (
-        _statement_check(one, _StatementResults(_TOO_LONG, dict.fromkeys(numbers, _TOO_LONG)))
-        for one, numbers in cited[len(within) :]
-    )
-    uncited = [one for one in all_statements if not one.marks and one.needs_source]
-    return AnswerCheck(tuple(checked), tuple(UncitedStatement(one.start, one.end, one.text) for one in uncited))
+    checked += (_statement_check(one, dict.fromkeys(numbers, _TOO_LONG)) for one, numbers in cited[len(within) :])
+    uncited = find_uncited(all_statements, sources, memory.check, memory.indexed)
+    return AnswerCheck(tuple(checked), tuple(uncited))
 
 
 def _cited_numbers(statement: Statement, known: Mapping[int, SourceText]) -> list[int]:
@@ -94,45 +135,32 @@ def _cited_numbers(statement: Statement, known: Mapping[int, SourceText]) -> lis
 
 
 def _index_sources(
-    known: Mapping[int, SourceText], statements: Sequence[tuple[ParsedStatement, Sequence[int]]]
-) -> dict[int, IndexedSource]:
-    """Return each cited source, indexed once for all statements that cite it."""
+    known: Mapping[int, SourceText],
+    statements: Sequence[tuple[ParsedStatement, Sequence[int]]],
+    indexed: dict[int, IndexedSource],
+) -> None:
+    """Index each cited source once for all statements that cite it."""
     pairs: dict[int, set[int]] = {}
     for claim, numbers in statements:
         for number in numbers:
             pairs.setdefault(number, set()).update(claim.pair_codes)
-    indexed = {number: IndexedSource(known[number]) for number in pairs}
-    for number, source in indexed.items():
-        source.index(pairs[number])
-    return indexed
-
-
-class _StatementResults(NamedTuple):
-    combined: SourceCheck
-    per_source: dict[int, SourceCheck]
-    """The results by the source's number."""
+    for number, wanted in pairs.items():
+        if number not in indexed:
+            indexed[number] = IndexedSource(known[number])
+        indexed[number].index(wanted)
 
 
 _TOO_LONG = SourceCheck(Verdict.UNCHECKED, 0.5, "回答过长，后面的部分没有核对。")
 
 
-def _check_sources(statement: ParsedStatement, sources: Sequence[IndexedSource]) -> _StatementResults:
-    """Check a statement against each source alone. If no single source supports it, check them together."""
-    alone = {source.number: check_parsed_statement(statement, [source]) for source in sources}
-    best = max(alone.values(), key=lambda check: (check.verdict is Verdict.SUPPORTED, check.score))
-    if best.verdict is Verdict.SUPPORTED or len(sources) == 1:
-        return _StatementResults(best, alone)
-    return _StatementResults(check_parsed_statement(statement, sources), alone)
-
-
-def _statement_check(statement: Statement, results: _StatementResults) -> StatementCheck:
-    together, alone = results
+def _statement_check(statement: Statement, checks: Mapping[int, SourceCheck]) -> StatementCheck:
+    """Return the check of a statement with those of its numbers. One source that says it is enough."""
     if statement.shares_marks:
-        together, alone = _soften_absent(together), {number: _soften_absent(check) for number, check in alone.items()}
-    own = {number: _credit_partial_support(check, together, number) for number, check in alone.items()}
-    marks = [mark for mark in statement.marks if mark.number in own]
-    citations = tuple(CitationCheck(mark.number, mark.start, mark.end, own[mark.number]) for mark in marks)
-    return StatementCheck(statement.start, statement.end, statement.text, together, citations, statement.shares_marks)
+        checks = {number: _soften_absent(check) for number, check in checks.items()}
+    marks = [mark for mark in statement.marks if mark.number in checks]
+    citations = tuple(CitationCheck(mark.number, mark.start, mark.end, checks[mark.number]) for mark in marks)
+    text, best = statement.compared_text, _best(checks.values())
+    return StatementCheck(statement.start, statement.end, text, best, citations, statement.shares_marks)
 
 
 def _soften_absent(check: SourceCheck) -> SourceCheck:
@@ -142,106 +170,110 @@ def _soften_absent(check: SourceCheck) -> SourceCheck:
     return replace(check, verdict=Verdict.UNCHECKED, reason="编号在后文，未必包括这一句。")
 
 
-def _credit_partial_support(own: SourceCheck, combined: SourceCheck, number: int) -> SourceCheck:
-    """Return the check of one source. Where several support the statement together, each supporting source gets credit."""
-    shown = [evidence for evidence in combined.evidence if evidence.source == number]
-    if combined.verdict is not Verdict.SUPPORTED or own.verdict in {Verdict.SUPPORTED, Verdict.CONTRADICTED}:
-        return own
-    if shown:
-        return replace(combined, evidence=tuple(shown), reason="与其他来源合起来，原文如此。")
-    return replace(own, verdict=Verdict.UNCHECKED, reason="另一来源已说明，此来源未见同样说法。")
+# ── A statement and a source ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Finding(NamedTuple):
+    verdict: Verdict
+    reason: str
+    differences: tuple[Difference, ...] = ()
+    chain: Chain = ()
 
 
 def check_parsed_statement(
-    statement: ParsedStatement, sources: Sequence[IndexedSource], model: ScoringModel = SCORING_MODEL
+    statement: ParsedStatement, source: IndexedSource, model: ScoringModel = SCORING_MODEL
 ) -> SourceCheck:
-    """Check a parsed statement against indexed sources."""
-    comparison = _compare_parsed(statement, sources)
+    """Check a parsed statement against an indexed source."""
+    comparison = _compare_parsed(statement, [source])
     score = model.probability(comparison.features())
-    if reason := _reason_not_checkable(statement, sources):
-        return SourceCheck(Verdict.UNCHECKED, score, reason)
-    is_full = all(source.is_full for source in sources)
-    if differences := tuple(_find_differences(comparison)):
-        verdict, reason = _judge_differences(differences, comparison.coverage, score, is_full)
-        score = min(score, MAX_CONTRADICTED_SCORE) if is_full else score
-    else:
-        verdict, reason = _judge_score(comparison, score, is_full)
-    return SourceCheck(verdict, score, reason, _quoted_passages(comparison), differences)
+    if reason := _reason_not_checkable(statement, source):
+        return SourceCheck(Verdict.UNCHECKED, min(score, MAX_OPEN_SCORE), reason)
+    passage = source.passage(comparison.context.windows)
+    found = _find_verdict(statement, comparison, StatementAlignment(statement.clauses_by_part, passage), score, source)
+    if found.verdict is Verdict.SUPPORTED:
+        evidence, alignment = _aligned_evidence(found.chain, passage, source)
+        return SourceCheck(found.verdict, max(score, SUPPORTED_FROM), found.reason, evidence, alignment=alignment)
+    limit = MAX_CONTRADICTED_SCORE if found.differences and source.is_full else MAX_OPEN_SCORE
+    return SourceCheck(
+        found.verdict, min(score, limit), found.reason, _quoted_passages(comparison), found.differences
+    )
 
 
-def find_objection(statement: str, source: SourceText) -> str:
-    """Return what is wrong with a passage that is said to support the statement; empty if nothing."""
-    comparison = compare(statement, [source])
-    if missing := _find_differences(comparison):
-        return _both_wordings(missing[0]) if missing[0].found else f"来源的这一处没有「{missing[0].stated}」。"
-    return _reason_for_doubt(comparison) if comparison.context.windows else ""
+def _find_verdict(
+    statement: ParsedStatement,
+    comparison: SourceComparison,
+    alignment: StatementAlignment,
+    score: float,
+    source: IndexedSource,
+) -> _Finding:
+    is_compared = comparison.coverage >= MIN_ALIGNED_SHARE and statement.clauses_by_part.count <= MAX_CLAUSES
+    if is_compared and alignment.agreement.is_same:
+        if reason := _reason_for_doubt(comparison):
+            return _Finding(Verdict.UNCHECKED, reason)
+        return _Finding(Verdict.SUPPORTED, "原文如此，逐词比较。", chain=alignment.agreement.chain)
+    differences = tuple(_find_differences(comparison, alignment.contradiction if is_compared else None))
+    if differences:
+        return _judge_differences(differences, comparison, source)
+    if score <= ABSENT_UP_TO and comparison.coverage <= NOTHING_NEAR_SHARE:
+        if source.is_full:
+            return _Finding(Verdict.ABSENT, "通读来源，没有找到这样的说法。")
+        return _Finding(Verdict.UNCHECKED, "只有摘要，未读全文。")
+    return _Finding(Verdict.UNCHECKED, _reason_open(alignment.agreement.objections if is_compared else ()))
 
 
-def _reason_not_checkable(statement: ParsedStatement, sources: Sequence[IndexedSource]) -> str:
-    if not any(source.spans for source in sources):
+def _reason_open(objections: Sequence[Objection]) -> str:
+    for objection in objections:
+        if objection.kind in _OBJECTIONS:
+            return _OBJECTIONS[objection.kind].format(_written(objection.found))
+    return "原文说法相近，但不是逐词相同，程序不能断定。"
+
+
+def _written(words: Words) -> str:
+    return "".join(word.text for word in words)
+
+
+def _reason_not_checkable(statement: ParsedStatement, source: IndexedSource) -> str:
+    if not source.spans:
         return "来源没有可供核对的文字。"
     if len(statement.text) > 2 * LONGEST_STATEMENT:
         return "句子过长，没有核对。"
-    if not any(source.is_chinese == statement.is_chinese for source in sources):
+    if source.is_chinese != statement.is_chinese:
         return "来源是另一种语言，没有核对。"
     return ""
 
 
-def _judge_score(comparison: SourceComparison, score: float, is_full: bool) -> tuple[Verdict, str]:
-    if ABSENT_UP_TO < score < SUPPORTED_FROM:
-        return Verdict.UNCHECKED, "原文说法相近，但不足以断定。"
-    if not is_full and (score <= ABSENT_UP_TO or comparison.coverage < LITERAL_SHARE):
-        return Verdict.UNCHECKED, "只有摘要，未读全文。"
-    if score <= ABSENT_UP_TO:
-        return Verdict.ABSENT, "通读来源，没有找到这样的说法。"
-    if reason := _reason_for_doubt(comparison):
-        return Verdict.UNCHECKED, reason
-    return Verdict.SUPPORTED, "原文如此。"
-
-
 def _reason_for_doubt(comparison: SourceComparison) -> str:
     """Return why the source may not say so although the words agree; empty if there is no such reason."""
-    context, text, facts = comparison.context, comparison.statement.text, comparison.statement.facts
+    context, text = comparison.context, comparison.statement.text
     if is_refutation(context.text_around(context.windows[0])) and not is_refutation(text):
         return "原文附近有辟谣或否认的字样。"
     if comparison.is_question:
         return "原文是提问或选项，没有下结论。"
-    if conflicts := comparison.conflicts:
-        return f"回答说「{conflicts[0].stated}」，原文说「{conflicts[0].found}」。"
-    if facts and (near := quantities_with_other_bound(facts, context.facts)):
-        return f"「{near[0].text}」与原文的约、超过、不到等限定不同。"
-    if facts and (misplaced := find_misplaced_quantity(facts, comparison.nearest_clause_facts)):
-        return f"「{misplaced[0].text}」在原文的另一处，相应的地方是「{misplaced[1].text}」。"
-    if missing := [title for title in find_titles(text) if compact(title) not in context.compact_text]:
-        return f"原文相近处没有《{missing[0]}》。"
-    if missing := [name for name in find_glosses(text) if compact(name) not in context.compact_text]:
-        return f"原文相近处没有译名 {missing[0]}。"
     return ""
 
 
 def _judge_differences(
-    differences: Sequence[Difference], coverage: float, score: float, is_full: bool
-) -> tuple[Verdict, str]:
-    if not is_full:
-        return Verdict.UNCHECKED, "与摘要有出入，未读全文。"
+    differences: tuple[Difference, ...], comparison: SourceComparison, source: IndexedSource
+) -> _Finding:
+    if not source.is_full:
+        return _Finding(Verdict.UNCHECKED, "与摘要有出入，未读全文。", differences)
     contradicting = next((difference for difference in differences if difference.found), None)
-    if coverage >= SAME_TOPIC_SHARE and contradicting:
-        return Verdict.CONTRADICTED, _both_wordings(contradicting)
-    if coverage >= SAME_TOPIC_SHARE or score <= ABSENT_UP_TO:
-        return Verdict.ABSENT, f"来源中没有「{differences[0].stated}」。"
-    return Verdict.UNCHECKED, f"相近处没有「{differences[0].stated}」，不足以断定。"
+    if contradicting and comparison.coverage >= SAME_TOPIC_SHARE:
+        return _Finding(Verdict.CONTRADICTED, _both_wordings(contradicting), differences)
+    return _Finding(Verdict.UNCHECKED, f"相近处没有「{differences[0].stated}」，不足以断定。", differences)
 
 
 def _both_wordings(difference: Difference) -> str:
     return f"回答说「{difference.stated}」，来源说「{difference.found}」。"
 
 
-def _find_differences(comparison: SourceComparison) -> list[Difference]:
-    differences = list(comparison.differences)
+def _find_differences(comparison: SourceComparison, contradiction: Contradiction | None) -> Iterator[Difference]:
+    if contradiction:
+        yield Difference(contradiction.kind, _written(contradiction.stated), _written(contradiction.found))
+        return
+    yield from comparison.differences
     if comparison.coverage >= SAME_TOPIC_SHARE:
-        differences += (Difference("wording", one.stated, one.found) for one in comparison.conflicts if one.is_opposite)
-        differences += _altered_quotes(comparison.statement.text, comparison.context.compact_text)
-    return differences
+        yield from _altered_quotes(comparison.statement.text, comparison.context.compact_text)
 
 
 def _altered_quotes(statement: str, passages: str) -> Iterable[Difference]:
@@ -249,6 +281,33 @@ def _altered_quotes(statement: str, passages: str) -> Iterable[Difference]:
         words = compact(quote)
         if words not in passages and (real := nearest_wording(words, passages)):
             yield Difference("quote", quote, real)
+
+
+# ── Evidence ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _aligned_evidence(
+    chain: Chain, passage: Passage, source: IndexedSource
+) -> tuple[tuple[QuotedPassage, ...], tuple[AlignedWords, ...]]:
+    """Return the sentences that say the statement, and the words that correspond."""
+    parts = sorted({passage.clauses[place].part for match in chain for place in match.places})
+    aligned: list[AlignedWords] = []
+    for word, place, counterpart in (pair for match in chain for pair in match.pairs):
+        offset = passage.clauses[place].offset
+        one = AlignedWords(word.start, word.end, counterpart.start + offset, counterpart.end + offset)
+        if aligned and (aligned[-1].end, aligned[-1].found_end) == (one.start, one.found_start):
+            one = AlignedWords(aligned[-1].start, one.end, aligned.pop().found_start, one.found_end)
+        aligned.append(one)
+    return tuple(source.quoted_passage(first, last) for first, last in _neighbours(parts)), tuple(aligned)
+
+
+def _neighbours(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of each run of neighbours."""
+    first = numbers[0]
+    for last, following in zip(numbers, [*numbers[1:], numbers[-1] + 2], strict=True):
+        if following > last + 1:
+            yield first, last
+            first = following
 
 
 def _quoted_passages(comparison: SourceComparison) -> tuple[QuotedPassage, ...]:

@@ -12,6 +12,7 @@ from operator import add
 from core.answer.check_results import Difference
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
+from core.checks.agreement import ParsedClauses
 from core.checks.facts import Facts, find_differences
 from core.checks.numbers import QuantityMatch, best_match
 from core.checks.source_index import PassageContext, pair_code
@@ -25,8 +26,16 @@ FUNCTION_CHARACTERS = frozenset(
     "的了着过是在也都就还而且与和及或并等被把给让使对于从向以将会能这那其此个之所一有为可不"
 )
 """Characters that say nothing about the subject of a sentence."""
+_STATUTE = re.compile(
+    r"^\s*(?:根据|依据|依照|按照|按)?(?:中华人民共和国)?《[^《》]{2,40}》第[^，,：:。]{1,24}?[条款项](?:的?规定|明确|指出)?[，,：:]"
+)
+"""A statute that a statement names before it says what stands there. Whether it stands there is checked elsewhere."""
 _POINTS_BACK = re.compile("^(?:这|该|此|它|他|她|其)|这种|这些|这个")
 LONGEST_STATEMENT = 600
+
+
+def blank_out_statute(text: str) -> str:
+    return _STATUTE.sub(lambda cited: " " * len(cited[0]), text)
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,11 @@ class ParsedStatement:
     def clauses(self) -> list[str]:
         parts = (compact(part) for part in _CLAUSE_END.split(self.text_without_glosses))
         return [part for part in parts if len(part) >= _SHORT_CLAUSE] or [self.compact_text]
+
+    @cached_property
+    def clauses_by_part(self) -> ParsedClauses:
+        """The words for the comparison word by word, without the statute that the statement cites."""
+        return ParsedClauses.from_text(blank_out_statute(self.text[: 2 * LONGEST_STATEMENT]))
 
     @cached_property
     def facts(self) -> Facts:

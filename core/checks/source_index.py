@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 
 from core.answer.check_results import QuotedPassage, SourceText
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts
+from core.checks.passages import Passage, PassageClause, read_clauses
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are searched. A longer source counts as not read in full."""
@@ -23,6 +24,9 @@ MAX_SENTENCES_PER_PAIR = 1_000
 MAX_WINDOWS = 4
 """The number of windows for one statement. With more, any long page would seem to say anything."""
 _SENTENCE = re.compile(r"[^。!?\n;]+(?:[。!?\n;]+[\"”」』)]*)?")
+_SENTENCE_END = re.compile(r"[。!?\n]\W*$")
+_QUOTE = re.compile("“[^“”\n]{12,600}”|「[^「」\n]{12,600}」")
+"""The words of somebody, not a term."""
 _MARKS = re.compile(r"[\W_]+")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LANGUAGE_SAMPLE = 4_000
@@ -45,6 +49,7 @@ class IndexedSource:
         self._compacts: dict[int, str] = {}
         self._places: dict[int, list[int]] = {}
         self._facts: dict[int, Facts] = {}
+        self._clauses: dict[int, list[PassageClause]] = {}
 
     @cached_property
     def is_chinese(self) -> bool:
@@ -79,6 +84,34 @@ class IndexedSource:
             self._facts[sentence] = Facts.from_text(self.folded[start:end], self.published)
         return self._facts[sentence]
 
+    @cached_property
+    def _sentences(self) -> list[int]:
+        """The number of the sentence to which each part belongs: a semicolon ends a part, a full stop a sentence."""
+        ends = (_SENTENCE_END.search(self.folded[start:end]) is not None for start, end in self.spans)
+        return list(accumulate(ends, initial=0))
+
+    @cached_property
+    def _quotes(self) -> list[range]:
+        return [range(*quote.span()) for quote in _QUOTE.finditer(self.folded)]
+
+    def clauses(self, sentence: int) -> list[PassageClause]:
+        """Return the clauses of a sentence, read once."""
+        if sentence not in self._clauses:
+            start, end = self.spans[sentence]
+            quotes = [quote for quote in self._quotes if quote.start < end and start < quote.stop]
+            self._clauses[sentence] = list(
+                read_clauses(self.folded[start:end], self._sentences[sentence], sentence, start, self.published, quotes)
+            )
+        return self._clauses[sentence]
+
+    def passage(self, windows: Iterable[Window]) -> Passage:
+        """Return the clauses of these windows and of the sentences beside them."""
+        wanted = {place for one in windows for place in range(one.first - 1, one.last + 2)} & set(range(len(self.spans)))
+        return Passage([clause for place in sorted(wanted) for clause in self.clauses(place)])
+
+    def whole_passage(self) -> Passage:
+        return Passage([clause for place in range(len(self.spans)) for clause in self.clauses(place)])
+
     def quoted_passage(self, first: int, last: int) -> QuotedPassage:
         start, end = self.spans[first][0], self.spans[last][1]
         return QuotedPassage(self.number, start, end, self.text[start:end])
@@ -112,8 +145,18 @@ def _sentence_spans(text: str) -> list[tuple[int, int]]:
         if end - start <= LONGEST_SENTENCE:
             spans.append((start, end))
         else:
-            spans += ((cut, min(cut + LONGEST_SENTENCE, end)) for cut in range(start, end, LONGEST_SENTENCE))
+            spans += _cut(text, start, end)
     return [(start, end) for start, end in spans if not text[start:end].isspace()]
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a long sentence, cut at a blank or a comma where there is one."""
+    while end - start > LONGEST_SENTENCE:
+        last = start + LONGEST_SENTENCE
+        place = max(text.rfind(mark, start + LONGEST_SENTENCE // 2, last) for mark in " ,，、") + 1 or last
+        yield start, place
+        start = place
+    yield start, end
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,203 @@
+"""Whether a passage of a source says a whole statement, or says it with a difference that contradicts it.
+
+Each clause of the statement is laid over a clause of the passage (`alignment`). Clauses of one part of the statement, between
+two semicolons, stand near one another in the passage; what the clauses around them add, a condition, a speaker or an
+exception, must not be left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from core.checks.alignment import ClauseMatch, Objection, Words, match_clause
+from core.checks.differences import Contradiction, find_contradiction, find_exchange
+from core.checks.lexicon import SPEECH
+from core.checks.passages import Passage, merge_openings
+from core.checks.words import VALUES, split_clauses
+
+MAX_CLAUSES = 24
+"""The number of clauses that a statement may have. A longer one says more than one thing."""
+_AHEAD = 3
+"""The number of clauses of the passage between two that the statement joins."""
+_JOINED = 2
+"""The number of clauses of the statement that one clause of the passage may say."""
+_SPECIFIC = 7.0
+"""The weight of words, without values, by which a clause is recognised wherever it stands."""
+_PART_END = re.compile("[；;。！!？?\n]+")
+
+Chain = tuple[ClauseMatch, ...]
+
+
+@dataclass(frozen=True)
+class ParsedClauses:
+    """The words of a statement, by parts and clauses. Positions are those of the text."""
+
+    parts: tuple[tuple[Words, ...], ...]
+
+    @classmethod
+    def from_text(cls, text: str) -> ParsedClauses:
+        parts: list[tuple[Words, ...]] = []
+        start = 0
+        for end in [*_PART_END.finditer(text), None]:
+            stop = end.start() if end else len(text)
+            # Blanks keep the positions of what follows.
+            clauses = merge_openings(split_clauses(" " * start + text[start:stop]))
+            if clauses:
+                parts.append(tuple(clauses))
+            start = end.end() if end else stop
+        return cls(tuple(parts))
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The clauses of the passage that say the statement, or what is in the way."""
+
+    chain: Chain = ()
+    objections: tuple[Objection, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        return bool(self.chain)
+
+
+class StatementAlignment:
+    """A statement beside a passage."""
+
+    def __init__(self, statement: ParsedClauses, passage: Passage) -> None:
+        self._statement, self._passage = statement, passage
+        self._matches: dict[tuple[int, int, int, int], ClauseMatch | None] = {}
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """How the passage says the statement: each part in one place."""
+        chain: Chain = ()
+        for number in range(len(self._statement.parts)):
+            found = self._find_part(number)
+            if not found.is_same:
+                return found
+            chain += found.chain
+        return Agreement(chain)
+
+    def _match(self, part: int, first: int, last: int, place: int) -> ClauseMatch | None:
+        key = (part, first, last, place)
+        if key not in self._matches:
+            clauses = self._statement.parts[part][first:last]
+            self._matches[key] = match_clause(
+                [word for clause in clauses for word in clause], self._passage, place, self._earlier(part, first)
+            )
+        return self._matches[key]
+
+    def _earlier(self, part: int, first: int) -> Words:
+        """Return the words before a clause, but for those that only say when or where."""
+        before = [*(clause for one in self._statement.parts[:part] for clause in one), *self._statement.parts[part][:first]]
+        return [word for clause in before if not _is_opening(clause) for word in clause]
+
+    def _find_part(self, part: int) -> Agreement:
+        stated = self._statement.parts[part]
+        said: list[dict[int, Chain]] = [{} for _ in range(len(stated) + 1)]
+        said[0] = {-1: ()}
+        for first in range(len(stated)):
+            for before, chain in said[first].items():
+                for last in range(first + 1, min(first + _JOINED, len(stated)) + 1):
+                    for match in self._continuations(part, first, last, before):
+                        said[last].setdefault(match.place, (*chain, match))
+        refused: tuple[Objection, ...] = ()
+        for chain in said[-1].values():
+            refused = tuple(self._context_objections(stated, chain))
+            if not refused:
+                return Agreement(chain)
+        return Agreement((), refused)
+
+    def _continuations(self, part: int, first: int, last: int, before: int) -> Iterator[ClauseMatch]:
+        stated, clauses = self._statement.parts[part], self._passage.clauses
+        places = range(len(clauses)) if first == 0 else self._places_after(before, stated[first - 1])
+        for place in places:
+            match = self._match(part, first, last, place)
+            if match and not match.objections and not self._has_rival(stated[first:last], before, place):
+                yield match
+
+    def _places_after(self, before: int, last: Words) -> range:
+        """Return where the next clause may stand. What somebody says, and what holds under a condition, is in its
+        sentence."""
+        clauses = self._passage.clauses
+        ahead = range(before, min(len(clauses), before + _AHEAD + 1))
+        gap = next((place for place in ahead[1:] if not self._passage.follows(place)), ahead.stop)
+        ahead = range(before, gap)
+        if not any(word.kind in {"attribution", "condition", "cause"} for word in last):
+            return ahead
+        sentence = clauses[before].sentence
+        return range(before, next((place for place in ahead if clauses[place].sentence != sentence), ahead.stop))
+
+    def _has_rival(self, stated: Sequence[Words], before: int, place: int) -> bool:
+        """Return whether a clause in between gives another number of the same unit."""
+        units = {word.unit for clause in stated for word in clause if word.kind == "number"}
+        between = self._passage.clauses[before + 1 : place] if before >= 0 else ()
+        return any(word.kind == "number" and word.unit in units for one in between for word in one.words)
+
+    def _context_objections(self, stated: Sequence[Words], chain: Chain) -> Iterator[Objection]:
+        """Yield what the clauses around the aligned ones change: a condition, a speaker or an exception left out."""
+        used = frozenset(place for match in chain for place in match.places)
+        is_attributed = any(word.key in SPEECH for clause in stated for word in clause)
+        for place in sorted({match.place for match in chain}):
+            for number, clause in self._passage.clauses_around(place):
+                if number in used:
+                    continue
+                if number < place and clause.is_condition:
+                    yield Objection("condition", (), clause.words)
+                if number < place and clause.is_attribution and not self._speaks_later(number, place, used):
+                    yield Objection("attribution", (), clause.words)
+                if number > place and clause.is_exception:
+                    yield Objection("exception", (), clause.words)
+            if self._passage.clauses[place].is_quoted and not is_attributed:
+                yield Objection("attribution", (), ())
+
+    def _speaks_later(self, number: int, place: int, used: frozenset[int]) -> bool:
+        clauses = self._passage.clauses
+        return any(clauses[later].is_attribution and later in used for later in range(number + 1, place))
+
+    # ── Contradiction ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def contradiction(self) -> Contradiction | None:
+        """What the passage says otherwise, in a clause that is recognised by its own words or by the clause before."""
+        for part, clauses in enumerate(self._statement.parts):
+            said: set[int] = set()
+            for first in range(len(clauses)):
+                found = self._matches_of(part, first)
+                same = {match.place for match in found if not match.objections}
+                if not same and (other := self._other(clauses[first], found, said, is_first=first == 0)):
+                    return other
+                said = same
+        return None
+
+    def _matches_of(self, part: int, first: int) -> list[ClauseMatch]:
+        places = range(len(self._passage.clauses))
+        return [match for place in places if (match := self._match(part, first, first + 1, place))]
+
+    def _other(
+        self, clause: Words, found: Sequence[ClauseMatch], said: set[int], *, is_first: bool
+    ) -> Contradiction | None:
+        for match in sorted(found, key=lambda match: -match.share):
+            follows = any(0 <= match.place - place <= 2 for place in said)
+            own = sum(word.weight for word, _, _ in match.pairs if word.kind not in VALUES)
+            if (is_first or follows or own >= _SPECIFIC) and (other := find_contradiction(match)):
+                return other
+        clauses = self._passage.clauses
+        for place in range(len(clauses)):
+            joined = [*(clauses[place - 1].words if place else ()), *clauses[place].words]
+            if other := find_exchange(clause, clauses[place].words) or find_exchange(clause, joined):
+                return other
+        return None
+
+
+def _is_opening(clause: Words) -> bool:
+    """Return whether a clause only says when or where: 在2005年的运动会上."""
+    ends = {"上", "中", "时", "期间", "time:之后", "time:之前"}
+    return clause[0].key in {"在", "随着"} or clause[0].kind == "date" or clause[-1].key in ends

@@ -1,0 +1,104 @@
+"""Passages of a source: neighbouring clauses, each with what the clauses around it make of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from core.checks.lexicon import SPEECH
+from core.checks.words import VALUES, Word, split_clauses
+
+_CONDITION_KEYS = frozenset("condition:如果 condition:一旦 condition:只要 condition:除非 condition:凡 condition:仅在 condition:除".split())
+_CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
+
+
+@dataclass(frozen=True)
+class PassageClause:
+    words: Sequence[Word]
+    sentence: int
+    """The number of its sentence."""
+    part: int
+    """The number of its part between two semicolons."""
+    offset: int
+    """What must be added to the places of its words to find them in the source."""
+    text: str
+    is_quoted: bool = False
+
+    @cached_property
+    def is_condition(self) -> bool:
+        """True if the rest of the sentence holds only under what this clause says."""
+        own = [word for word in self.words if not word.is_harmless or word.kind]
+        if any(word.key in _CONDITION_KEYS for word in own[:2]):
+            return True
+        return len(own) > 2 and not any(word.kind in VALUES for word in own) and bool(_CONDITION.search(self.text))
+
+    @cached_property
+    def is_attribution(self) -> bool:
+        """True if the rest of the sentence is what somebody says."""
+        own = [word for word in self.words if not word.is_particle]
+        return bool(own) and any(word.key in SPEECH for word in own[-1:])
+
+    @cached_property
+    def is_exception(self) -> bool:
+        return re.search("除外|不在此限|例外|另有(?:规定|约定)", self.text) is not None
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Neighbouring clauses of a source, in the order of its text."""
+
+    clauses: Sequence[PassageClause]
+
+    def follows(self, place: int) -> bool:
+        """Return whether the clause follows the one before it in the source's text."""
+        return place > 0 and self.clauses[place].part - self.clauses[place - 1].part <= 1
+
+    def clauses_around(self, place: int) -> Iterator[tuple[int, PassageClause]]:
+        """Yield the clauses of the same part of the sentence, and of the part before if that has a condition for both."""
+        part = self.clauses[place].part
+        own = [(number, clause) for number, clause in enumerate(self.clauses) if clause.part == part]
+        yield from own
+        if not any(clause.is_condition for _, clause in own):
+            sentence = self.clauses[place].sentence
+            yield from (
+                (number, clause)
+                for number, clause in enumerate(self.clauses)
+                if clause.part == part - 1 and clause.sentence == sentence
+            )
+
+    def clauses_before(self, place: int, most: int, sentences: int = 1) -> Iterator[PassageClause]:
+        """Yield the clauses before this one, nearest first, not further than so many sentences back."""
+        sentence = self.clauses[place].sentence
+        for back in range(place - 1, max(-1, place - 1 - most), -1):
+            if self.clauses[back].sentence < sentence - sentences or not self.follows(back + 1):
+                return
+            yield self.clauses[back]
+
+
+def is_opening_word(words: Sequence[Word]) -> bool:
+    """Return whether a clause is only a date or an adverb, which belongs to the clause behind it."""
+    return all(word.kind == "date" or word.is_harmless or (word.is_turning and word.key not in SPEECH) for word in words)
+
+
+def merge_openings(clauses: Sequence[list[Word]]) -> list[list[Word]]:
+    """Return the clauses, each with the date or the adverb that stands before its comma."""
+    merged: list[list[Word]] = []
+    pending: list[Word] = []
+    for place, words in enumerate(clauses):
+        pending = [*pending, *words]
+        if place + 1 == len(clauses) or not is_opening_word(words):
+            merged.append(pending)
+            pending = []
+    return merged
+
+
+def read_clauses(
+    text: str, sentence: int, part: int, offset: int, published: str | None = None, quotes: Sequence[range] = ()
+) -> Iterator[PassageClause]:
+    """Yield the clauses of one part of a sentence. `quotes`: where the source quotes somebody."""
+    for words in merge_openings(split_clauses(text, published)):
+        start = words[0].start
+        is_quoted = any(start + offset in quote for quote in quotes)
+        yield PassageClause(words, sentence, part, offset, text[start : words[-1].end], is_quoted)

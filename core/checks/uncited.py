@@ -1,0 +1,79 @@
+"""Statements without a number: which source says them word by word.
+
+Only what was read in full counts. An answer's pairs are indexed once for each source; a statement is then checked
+against the few sources that have most of its pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from core.answer.check_results import SourceCheck, SourceText, UncitedStatement, Verdict
+from core.checks.features import ParsedStatement
+from core.checks.source_index import IndexedSource, find_context
+from core.checks.statements import Statement
+
+CheckStatement = Callable[[ParsedStatement, IndexedSource], SourceCheck]
+"""A function that checks a statement against a source."""
+
+MIN_PAIRS = 6
+"""The fewest pairs of a statement that is compared. A shorter one stands somewhere in any long text."""
+MIN_SHARE = 0.7
+"""The share of a statement's pairs from which a source may say it word by word."""
+MAX_SOURCES = 2
+"""The number of sources that are checked for one statement."""
+MAX_STATEMENTS = 100
+"""The number of statements in one answer that are compared."""
+
+
+def find_uncited(
+    statements: Sequence[Statement],
+    sources: Sequence[SourceText],
+    check: CheckStatement,
+    indexed: Mapping[int, IndexedSource],
+) -> Iterator[UncitedStatement]:
+    """Yield the statements without a number that need a source, or that a source says. `indexed`: the sources that are
+    indexed already, by number."""
+    uncited = [statement for statement in statements if not statement.marks and statement.is_checkable]
+    agreeing = _find_agreeing(uncited, sources, check, indexed)
+    for statement in uncited:
+        found = agreeing.get(statement)
+        if found or statement.needs_source:
+            yield UncitedStatement(statement.start, statement.end, statement.text, found)
+
+
+def _find_agreeing(
+    statements: Sequence[Statement],
+    sources: Sequence[SourceText],
+    check: CheckStatement,
+    indexed: Mapping[int, IndexedSource],
+) -> dict[Statement, SourceCheck]:
+    """Return the check of each statement that a source says."""
+    parsed = ((statement, ParsedStatement(statement.compared_text)) for statement in statements)
+    claims = dict(islice((pair for pair in parsed if len(pair[1].pairs) >= MIN_PAIRS), MAX_STATEMENTS))
+    pairs = {code for claim in claims.values() for code in claim.pair_codes}
+    read = [indexed.get(one.number) or IndexedSource(one) for one in sources if pairs and one.is_full and one.text]
+    for source in read:
+        source.index(pairs)
+    checks = ((statement, _agreement(claim, read, check)) for statement, claim in claims.items())
+    return {statement: found for statement, found in checks if found}
+
+
+def _agreement(claim: ParsedStatement, sources: Sequence[IndexedSource], check: CheckStatement) -> SourceCheck | None:
+    """Return the check against the first of the nearest sources that says it."""
+    checks = (check(claim, source) for source in _nearest_sources(claim, sources))
+    return next((found for found in checks if found.verdict is Verdict.SUPPORTED and found.evidence), None)
+
+
+def _nearest_sources(claim: ParsedStatement, sources: Sequence[IndexedSource]) -> list[IndexedSource]:
+    """Return the sources one passage of which has most of the pairs, best first."""
+    enough = MIN_SHARE * len(claim.pairs)
+    having = (source for source in sources if sum(map(bool, map(source.sentences_with, claim.pair_codes))) >= enough)
+    covered = {source: _covered_pairs(claim, source) for source in having}
+    near = sorted((one for one in covered if covered[one] >= enough), key=lambda one: -covered[one])
+    return near[:MAX_SOURCES]
+
+
+def _covered_pairs(claim: ParsedStatement, source: IndexedSource) -> int:
+    return next(iter(find_context(claim.pair_codes, [source]).covered_pairs), 0).bit_count()
