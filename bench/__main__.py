@@ -1,4 +1,5 @@
 """`make bench` measures everything; `make bench ARGS=page` one part. The table goes to docs/benchmarks.md.
+`python -m bench judge --model NAME` measures a model as the judge of citations (`bench/judge.py`).
 
 Each line ends with the change since the last run on this machine. At the end stand the rows that are worse than their limits, for
 which the exit code is 1, and those that got much worse since the last run: on a shared machine that may be the machine.
@@ -34,6 +35,8 @@ WORSE = 0.25
 
 
 def main(wanted: list[str]) -> int:
+    if wanted[:1] == ["judge"]:  # needs a model, which is named by options
+        return int(import_module("bench.judge").main(wanted[1:]))
     missed: list[str] = []
     worse: list[str] = []
     for part in wanted or PARTS:

@@ -99,7 +99,7 @@ class App:
         self.preferences = PreferenceStore(self.database, self.outbox)
         self.read_pages = ReadPageStore(self.database)
         kept_pages = self.read_pages if settings.section(ReadingSettings).keep else None
-        self.keeper = AnswerSaver(self.outbox, self.loop, kept_pages)
+        self.keeper = AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
         self.upkeep = Upkeep(self.database, settings.retention)
 
     def latest_configured(self) -> Configured:

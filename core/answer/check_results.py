@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from itertools import product
 from typing import Any, Literal
@@ -167,7 +167,7 @@ class UncitedStatement:
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
-    """A model's review of the citations that the rules left open: model, number of citations, cost."""
+    """A model's review of the citations: model, number of citations, cost."""
 
     model: str
     asked: int
@@ -175,12 +175,23 @@ class SecondOpinion:
     """The verdicts that were accepted, because the quoted words really stand in the source."""
     input: int
     output: int
-    """`input` and `output` are tokens."""
+    """`input` and `output` are tokens. They are not among the tokens of the answer."""
     estimated: bool = False
 
+    @property
+    def cost(self) -> str:
+        return f"{self.input + self.output:,} tokens{'（估算）' if self.estimated else ''}"
+
+    def after(self, earlier: SecondOpinion | None) -> SecondOpinion:
+        """Return this review with the tokens of an earlier one of the same answer added."""
+        if earlier is None:
+            return self
+        estimated = self.estimated or earlier.estimated
+        tokens = self.input + earlier.input, self.output + earlier.output
+        return replace(self, input=tokens[0], output=tokens[1], estimated=estimated)
+
     def __str__(self) -> str:
-        spent = f"{self.input + self.output:,} tokens{'（估算）' if self.estimated else ''}"
-        return f"{BY_MODEL_LABEL}：{self.model} 看了 {self.asked} 处，采纳 {self.accepted} 处，用了 {spent}。"
+        return f"{BY_MODEL_LABEL}：{self.model} 看了 {self.asked} 处，采纳 {self.accepted} 处，另用了 {self.cost}。"
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -21,7 +21,7 @@ from core.search.types import Source
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
 """The sign of each verdict. Readers who see no colours tell them apart by shape."""
 MODEL_MARK = "◇"
-"""The sign before a model's verdict, so that its tick is not taken for ours."""
+"""The sign of a model's verdict: alone if it supports, so that it is not taken for our tick, else before the verdict's own."""
 VERDICTS_WORST_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED, Verdict.SUPPORTED)
 PROBLEM_VERDICTS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
@@ -64,6 +64,8 @@ class CitationVerdict:
     def mark(self) -> str:
         if not self.is_citation:
             return ""
+        if self.by_model and self.verdict is Verdict.SUPPORTED:
+            return MODEL_MARK
         return f"{MODEL_MARK if self.by_model else ''}{MARKS[self.verdict]}"
 
     @property

@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from core.answer.check_results import AnswerCheck
+from core.answer.message import Message
+from core.base.text import clean
 from core.base.threads import LoopThread
 from core.reading import is_attachment
 from core.run.run import Run
-from core.store import Outbox, ReadPageStore
+from core.store import ConversationStore, Outbox, ReadPageStore
 
 SAVE_EVERY_SECONDS = 1.0
 
 
 class AnswerSaver:
-    def __init__(self, outbox: Outbox, loop: LoopThread, pages: ReadPageStore | None = None) -> None:
+    def __init__(
+        self, outbox: Outbox, loop: LoopThread, store: ConversationStore, pages: ReadPageStore | None = None
+    ) -> None:
         """`pages`: the store of pages that were read; None: they are not stored."""
         self._outbox = outbox
+        self._store = store
         self._pages = pages
         self._loop = loop
 
@@ -36,7 +42,19 @@ class AnswerSaver:
                 )
             if done:
                 self._save_pages(run, conversation_id, visitor_id)
-                return
+                break
+        review = asyncio.wrap_future(run.review_future)
+        await asyncio.wait([review])
+        if (later := review.result()) is not None:
+            add = partial(self._add_review, run.message(), later.check, conversation_id, visitor_id)
+            self._outbox.add_write(conversation_id, add, visitor_id=visitor_id)
+
+    def _add_review(self, message: Message, check: AnswerCheck, conversation_id: str, visitor_id: str | None) -> None:
+        """Add the check to the stored answer, unless that was deleted or rewritten meanwhile."""
+        stored = self._store.load(conversation_id, visitor_id=visitor_id).messages
+        entry = next((one for one in stored if one.id == message.id and one.text == clean(message.text)), None)
+        if entry is not None:
+            self._store.save(conversation_id, entry.with_check(check), visitor_id=visitor_id)
 
     def _save_pages(self, run: Run, conversation_id: str, visitor_id: str | None) -> None:
         """Save the pages that were read, without attached files: those are stored with the question."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import ClassVar, TypeVar
 
 from core.answer import SourcedEvents
 from core.answer.check_results import AnswerCheck, SourceText
-from core.answer.events import Answer, Notice, RunEvent
+from core.answer.events import Answer, Checked, Notice, RunEvent
 from core.answer.message import Message, Mode
 from core.base.errors import AppError
 from core.base.settings import Settings
@@ -25,10 +27,12 @@ from core.run.configured import Configured
 from core.run.question import AnswerOptions, Question, validate_question
 from core.run.revision import Revision, revise_answer
 from core.run.run import GRACE_SECONDS, OnRunEnd, Run
-from core.run.second_opinion import AutomaticReview, get_second_opinion
+from core.run.second_opinion import get_second_opinion, review_answer, wants_review
 
 T = TypeVar("T")
 
+REVIEWS_AT_ONCE = 4
+"""The number of automatic reviews that ask the model at once. Answers go first."""
 SOURCES_UNUSED = Notice(
     "sources_unused", "这个回答没有引用任何来源：与所读原文相符的句子由程序标出，其余内容没有核对过。"
 )
@@ -47,6 +51,7 @@ class AnswerService(ABC):
     admission: Admission | None = None
     checks: AnswerChecks = field(default_factory=AnswerChecks)
     on_run_end: OnRunEnd = lambda run: None
+    _review_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(REVIEWS_AT_ONCE), init=False)
 
     def accept_question(
         self, text: str, history: Sequence[Message] = (), options: AnswerOptions | None = None
@@ -75,7 +80,13 @@ class AnswerService(ABC):
             on_end=self.on_run_end,
             ticket=ticket,
             run_sources=question.run_sources,
+            review=partial(self._review, question) if wants_review(question) else None,
         )
+
+    async def _review(self, question: Question, events: Sequence[RunEvent]) -> Checked | None:
+        """Review an answer outside of its turn, which the reader's next question may take."""
+        async with self._review_slots:
+            return await review_answer(question, events)
 
     def model_for(self, options: AnswerOptions) -> Model:
         """Return the model that would answer now."""
@@ -107,17 +118,13 @@ class AnswerService(ABC):
         return self.admission.wait_for_turn(ticket) if self.admission else nullcontext()
 
     async def _events_in_turn(self, question: Question, ticket: QueueTicket) -> AsyncGenerator[RunEvent]:
-        review, check = AutomaticReview(question), self.checks.begin(question.run_sources)
+        check = self.checks.begin(question.run_sources)
         async with self._wait_for_turn(ticket), aclosing(self._sourced_events(question)) as events:
             async for event in events:
                 check.record_event(event)
                 if isinstance(event, Answer) and (found := await check.finish(event)):
-                    review.record_event(found)
                     yield found
-                review.record_event(event)
                 yield event
-            for later in await review.events():
-                yield later
 
     async def _sourced_events(self, question: Question) -> AsyncGenerator[RunEvent]:
         """Yield the events without citations that have no source. A failure still brings the text that was held back."""

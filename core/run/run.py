@@ -3,7 +3,7 @@
 The producer is an asynchronous generator on the process-wide loop. Readers on other threads follow it. Several may
 follow at once: every rerun of a Streamlit page is a new thread that starts before the old one has stopped. A run
 without followers is cancelled after a moment: its tab was closed. A rerun caused by another widget announces its
-reader, so that the run goes on.
+reader, so that the run goes on. A complete answer may be reviewed after the end of its run: nobody waits for that.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 
-from core.answer.events import Answer, RunEvent, RunFailed, RunStopped, TextDelta, Thought
+from core.answer.events import Answer, Checked, RunEvent, RunFailed, RunStopped, TextDelta, Thought
 from core.answer.message import Message, Mode, message_from_run
 from core.base.errors import AppError
 from core.base.logs import add_log_ids
@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 
 OnRunEnd = Callable[["Run"], None]
 """A callback for every run that has ended, called once, in any thread. It must neither raise nor wait."""
+
+Review = Callable[[Sequence[RunEvent]], Awaitable[Checked | None]]
+"""Makes the event that follows a complete run; None if nothing follows. It must not raise."""
 
 GRACE_SECONDS = 0.3
 """Seconds without a follower until a run is cancelled. Between two reruns there is none for some milliseconds."""
@@ -48,6 +51,7 @@ class Run:
         on_end: OnRunEnd = lambda run: None,
         ticket: QueueTicket | None = None,
         run_sources: RunSources | None = None,
+        review: Review | None = None,
     ) -> None:
         """`model`: the name of the model that answers, as readers know it."""
         self._run_sources = run_sources or RunSources()
@@ -66,6 +70,9 @@ class Run:
         self._done = False
         self.end_future: Future[None] = Future()
         """A future that is set when the run ends, for callers that would otherwise poll `done`."""
+        self.review_future: Future[Checked | None] = Future()
+        """A future with the event that follows the end of the run; None if nothing follows."""
+        self._review = review
         self._followers = 0
         self._future = loop.submit(self._collect_events(produce))
 
@@ -109,6 +116,7 @@ class Run:
         if not self._done:
             self._finish(None if self._has_answer else RunStopped(reason="user"))
             self._future.cancel()
+            self._end_review(None)
 
     @property
     def _has_answer(self) -> bool:
@@ -131,9 +139,12 @@ class Run:
                     return
 
     def iter_events(self) -> Generator[RunEvent]:
-        """Yield the events one by one, for the command line and for tests. Closing the generator ends the following."""
+        """Yield the events one by one, with what follows the end, for the command line and for tests. Closing the generator
+        ends the following."""
         for batch in self.follow():
             yield from batch
+        if (later := self.review_future.result()) is not None:
+            yield later
 
     def expect_reader(self, seconds: float = RERUN_SECONDS) -> None:
         """Announce a reader who is about to follow. Until then the run is not cancelled."""
@@ -165,6 +176,23 @@ class Run:
 
     async def _collect_events(self, produce: Callable[[], AsyncGenerator[RunEvent]]) -> None:
         add_log_ids(question=self.id)
+        later: Checked | None = None
+        try:
+            await self._collect_answer(produce)
+            if self._review is not None and self._has_answer:
+                later = await self._review(self.events)
+        finally:
+            self._end_review(later)
+
+    def _end_review(self, later: Checked | None) -> None:
+        with self._condition:
+            if self.review_future.done():
+                return
+            if later is not None:
+                self._events.append(later)
+            self.review_future.set_result(later)
+
+    async def _collect_answer(self, produce: Callable[[], AsyncGenerator[RunEvent]]) -> None:
         try:
             async with aclosing(produce()) as events:
                 async for event in events:

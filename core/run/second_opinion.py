@@ -1,8 +1,9 @@
-"""让模型复核: one model call about the citations that the rules left open.
+"""让模型复核: one model call about the citations of an answer.
 
-A model turns a mark only if it quotes words that stand in that source and bear it out: 支持, if they say the same as the
-statement, word by word; 不支持, if the exact comparisons see what differs. A quotation that is about the statement in other
-words is shown as the model's opinion, and the mark stays. So a page that has won the model over can turn no mark.
+The model is asked about what the rules left open, and about what they support. It is believed only with a quotation that
+stands in that source and is about the statement. 支持 counts where the exact comparisons of the quotation and its sentences
+with the statement have no objection: a model never overrules a changed number, name or negation. 不支持 is a contradiction
+where those comparisons see it, else an opinion; what the rules support is then left open. Nothing a model says is ever ✓.
 """
 
 from __future__ import annotations
@@ -23,49 +24,42 @@ from core.answer.check_results import (
     StatementCheck,
     Verdict,
 )
-from core.answer.events import Answer, Checked, RunEvent, Usage
+from core.answer.events import Answer, Checked, RunEvent
 from core.base.chinese.script import comparison_form
 from core.base.errors import AppError, InputError
 from core.base.text import one_line, shorten
 from core.base.threads import run_in_thread
-from core.checks import check_statement, find_objection, is_about, says_the_same
+from core.checks import check_statement, find_objection, is_about
 from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
-from core.reading import count_instructions
 from core.run.answer_checking import merge_sources, source_texts
+from core.run.judge_passages import is_near_speech, passages_for_judge, surrounding_sentences
 from core.run.prompts import fill_template
 from core.run.question import Question
 from core.search import CLOSE_FENCE, OPEN_FENCE, fence_safe
 
 log = logging.getLogger(__name__)
 
-REQUESTED_SECONDS = 60.0
-"""The time limit if a reader has asked for the second opinion."""
-AUTOMATIC_SECONDS = 20.0
-"""The time limit if it comes automatically after an answer."""
+SECONDS = 60.0
+"""The time limit of a call."""
 MAX_TOKENS = 4_096
 """The output limit. Twenty lines need a quarter of it; some models think first."""
 MAX_CITATIONS = 20
-"""The number of citations in one call."""
+"""The number of citations in one call. What is left open comes first."""
 STATEMENT_LENGTH = 400
-CONTEXT_LENGTH = 200
-"""Characters on each side of the passage that the rules compared."""
-PASSAGES_LENGTH = 1_000
-"""Characters of one source for one statement."""
 SHORTEST_QUOTE, LONGEST_QUOTE = 6, 400
-BETWEEN = " …… "
-SUPPORTED_REASON = "模型认为来源是这样说的，原话如下。"
+SUPPORTED_REASON = "模型认为来源支持这一句，原话如下；程序没有发现两边有出入。"
 CONTRADICTED_REASON = "模型认为来源的说法不同，原话如下。"
-SUPPORTING_OPINION = "模型认为来源支持这一句，原话如下。两边词句不同，程序无法证实，所以仍是未核。"
 CONTRADICTING_OPINION = "模型认为来源的说法不同，原话如下。程序看不出哪里不同，所以仍是未核。"
+LOWERED_REASON = "逐字比较相符，但模型认为来源的说法不同，原话如下，所以改为未核。"
 
 
 # ── The request ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
-class OpenCitation:
-    """One citation that the rules left open."""
+class JudgedCitation:
+    """One citation that the model is asked about."""
 
     position: tuple[int, int]
     """The index of the statement, and of the citation within it."""
@@ -73,46 +67,42 @@ class OpenCitation:
     check: SourceCheck
     source: SourceText
 
+    @property
+    def is_open(self) -> bool:
+        """True if the rules left it open; False if they support it."""
+        return self.check.verdict is Verdict.UNCHECKED
 
-def open_citations(check: AnswerCheck, sources: Sequence[SourceText]) -> list[OpenCitation]:
+
+def judged_citations(check: AnswerCheck, sources: Sequence[SourceText]) -> list[JudgedCitation]:
+    """Return the citations that the rules left open or support, as far as their sources have a text."""
     texts = {source.number: source for source in sources if source.text.strip()}
-    return list(_find_open_citations(check, texts))[:MAX_CITATIONS]
+    return sorted(_find_citations(check, texts), key=lambda citation: not citation.is_open)[:MAX_CITATIONS]
 
 
-def _find_open_citations(check: AnswerCheck, texts: Mapping[int, SourceText]) -> Iterator[OpenCitation]:
+def _find_citations(check: AnswerCheck, texts: Mapping[int, SourceText]) -> Iterator[JudgedCitation]:
     for row, statement in enumerate(check.statements):
         for column, citation in enumerate(statement.citations):
-            is_open = citation.check.verdict is Verdict.UNCHECKED and citation.check.by == "rules"
-            if is_open and citation.number in texts:
-                yield OpenCitation((row, column), statement.text, citation.check, texts[citation.number])
+            is_asked = citation.check.by == "rules" and citation.check.verdict in (Verdict.UNCHECKED, Verdict.SUPPORTED)
+            if is_asked and citation.number in texts:
+                yield JudgedCitation((row, column), statement.text, citation.check, texts[citation.number])
 
 
-def second_opinion_prompt(citations: Sequence[OpenCitation]) -> str:
+def second_opinion_prompt(citations: Sequence[JudgedCitation]) -> str:
     items = "\n\n".join(_prompt_item(number, citation) for number, citation in enumerate(citations, 1))
     return fill_template("judge", count=str(len(citations)), items=items)
 
 
-def _prompt_item(number: int, citation: OpenCitation) -> str:
+def _prompt_item(number: int, citation: JudgedCitation) -> str:
     statement = shorten(fence_safe(citation.statement), STATEMENT_LENGTH)
-    return "\n".join((f"第 {number} 条：{statement}", OPEN_FENCE, fence_safe(passages_for(citation)), CLOSE_FENCE))
-
-
-def passages_for(citation: OpenCitation) -> str:
-    """Return the passages that the rules compared, with the text around them; else the beginning of the source."""
-    text = citation.source.text
-    if len(text) <= PASSAGES_LENGTH:
-        return text
-    quotes = [one.text for one in citation.check.evidence if one.source == citation.source.number]
-    spans = [(start, start + len(quote)) for quote in quotes if (start := text.find(quote)) >= 0]
-    passages = [text[max(0, start - CONTEXT_LENGTH) : end + CONTEXT_LENGTH] for start, end in spans]
-    return BETWEEN.join(passages)[:PASSAGES_LENGTH] or text[:PASSAGES_LENGTH]
+    passages = fence_safe(passages_for_judge(citation.source, citation.check))
+    return "\n".join((f"第 {number} 条：{statement}", OPEN_FENCE, passages, CLOSE_FENCE))
 
 
 # ── The reply ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _LINE = re.compile(
     r"^[ \t>*#-]*(?:第 ?)?[\[【(（]?(?P<number>\d{1,3})[\]】)）]?(?: ?[条项])?[ \t|｜:：.、*]*"
-    r"(?P<verdict>不支持|支持|无法判断)(?P<rest>.*)$",
+    r"(?P<verdict>不支持|支持|无法判断)(?P<others>[、,，/或 ]+(?:不支持|支持|无法判断))*(?P<rest>.*)$",
     re.MULTILINE,
 )
 _LABEL = re.compile(r"^[\s|｜:：,，。*>]*(?:(?:证据|原话|原文|引文|依据)\s*[:：]\s*)?")
@@ -131,7 +121,8 @@ def parse_verdicts(reply: str) -> dict[int, ModelVerdict]:
     nexts = [*(line.start() for line in lines), len(reply)][1:]
     verdicts: dict[int, list[ModelVerdict]] = {}
     for line, end in zip(lines, nexts, strict=False):
-        quote = "" if line["verdict"] == "无法判断" else _parse_quote(reply[line.start("rest") : end])
+        is_clear = line["verdict"] != "无法判断" and not line["others"]
+        quote = _parse_quote(reply[line.start("rest") : end]) if is_clear else ""
         verdicts.setdefault(int(line["number"]), []).append(ModelVerdict(line["verdict"] == "支持", quote))
     return {number: given[0] for number, given in verdicts.items() if len(given) == 1 and given[0].quote}
 
@@ -145,26 +136,38 @@ def _parse_quote(rest: str) -> str:
 # ── Accepting verdicts ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def accept_verdict(citation: OpenCitation, verdict: ModelVerdict) -> SourceCheck | None:
+def accept_verdict(citation: JudgedCitation, verdict: ModelVerdict) -> SourceCheck | None:
     """Return the check with the model's verdict, or with its opinion only. None if it counts for nothing."""
     place = find_quote(verdict.quote, citation.source.text)
-    if place is None or count_instructions(verdict.quote):
+    if place is None:
         return None
     quote = QuotedPassage(citation.source.number, *place, citation.source.text[slice(*place)])
-    if not is_about(quote.text, citation.statement):
+    first, last = surrounding_sentences(citation.source.text, *place)
+    around = replace(citation.source, text=citation.source.text[first:last], is_full=True)
+    if is_near_speech(citation.source.text, first, last) or not is_about(quote.text, citation.statement):
         return None
-    check = replace(citation.check, evidence=(quote,), by="model")
-    around = _sentences_around(place, citation.source)
-    quoted = replace(around, text=quote.text)
-    if not verdict.supports:
-        if citation.source.is_full and check_statement(citation.statement, quoted).verdict is Verdict.CONTRADICTED:
-            return replace(check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON)
-        return replace(check, reason=CONTRADICTING_OPINION)
-    if check.differences or any(find_objection(citation.statement, passage) for passage in (quoted, around)):
+    check = replace(citation.check, evidence=(quote,), by="model", alignment=())
+    passages = replace(around, text=quote.text), around
+    return _supported(citation, check, passages) if verdict.supports else _doubted(citation, check, passages[0])
+
+
+def _supported(citation: JudgedCitation, check: SourceCheck, passages: Sequence[SourceText]) -> SourceCheck | None:
+    """Return the check as supported by the model, unless the rules do so or have an objection."""
+    if not citation.is_open or check.differences:
         return None
-    if says_the_same(around.text, citation.statement):
-        return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
-    return replace(check, reason=SUPPORTING_OPINION)
+    if any(find_objection(citation.statement, passage) for passage in passages):
+        return None
+    return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
+
+
+def _doubted(citation: JudgedCitation, check: SourceCheck, quoted: SourceText) -> SourceCheck:
+    if not citation.is_open:
+        return replace(check, verdict=Verdict.UNCHECKED, reason=LOWERED_REASON)
+    compared = check_statement(citation.statement, quoted)
+    if citation.source.is_full and compared.verdict is Verdict.CONTRADICTED:
+        differences = compared.differences
+        return replace(check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON, differences=differences)
+    return replace(check, reason=CONTRADICTING_OPINION)
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
@@ -184,21 +187,8 @@ def _without_spaces(text: str) -> tuple[str, Sequence[int]]:
     return "".join(comparison_form(text).split()), places
 
 
-_SENTENCE_END = re.compile(r"[。！？!?；;\n]")
-
-
-def _sentences_around(position: tuple[int, int], source: SourceText) -> SourceText:
-    """Return the whole sentences around a quotation: the words left out of it count too."""
-    start, end = position
-    ends = [found.end() for found in _SENTENCE_END.finditer(source.text, max(0, start - CONTEXT_LENGTH), start)]
-    after = _SENTENCE_END.search(source.text, max(start, end - 1), end + CONTEXT_LENGTH)
-    first = ends[-1] if ends else max(0, start - CONTEXT_LENGTH)
-    last = after.end() if after else end + CONTEXT_LENGTH
-    return replace(source, text=source.text[first:last], is_full=True)
-
-
 def apply_reply(
-    check: AnswerCheck, citations: Sequence[OpenCitation], reply: str, *, model: str, usage: TokenUsage
+    check: AnswerCheck, citations: Sequence[JudgedCitation], reply: str, *, model: str, usage: TokenUsage
 ) -> AnswerCheck:
     """Return the check with the model's accepted verdicts and the cost of the call."""
     verdicts = parse_verdicts(reply)
@@ -207,10 +197,15 @@ def apply_reply(
         for number, citation in enumerate(citations, 1)
         if number in verdicts and (told := accept_verdict(citation, verdicts[number]))
     }
-    accepted = sum(one.verdict is not Verdict.UNCHECKED for one in decided.values())
+    accepted = sum(_is_turned(check, position, told) for position, told in decided.items())
     opinion = SecondOpinion(model, len(citations), accepted, usage.input, usage.output, usage.estimated)
     statements = tuple(_update_statement(statement, row, decided) for row, statement in enumerate(check.statements))
-    return replace(check, statements=statements, opinion=opinion)
+    return replace(check, statements=statements, opinion=opinion.after(check.opinion))
+
+
+def _is_turned(check: AnswerCheck, position: tuple[int, int], told: SourceCheck) -> bool:
+    row, column = position
+    return told.verdict is not check.statements[row].citations[column].check.verdict
 
 
 def _update_statement(
@@ -220,15 +215,18 @@ def _update_statement(
         replace(citation, check=decided.get((row, column), citation.check))
         for column, citation in enumerate(statement.citations)
     )
+    if citations == statement.citations:
+        return statement
     return replace(statement, citations=citations, check=_combined_check(statement.check, citations))
 
 
 def _combined_check(check: SourceCheck, citations: Sequence[CitationCheck]) -> SourceCheck:
-    """Return the check of the statement. One supporting source is enough."""
-    if check.verdict is not Verdict.UNCHECKED:
-        return check
+    """Return the check of the statement. One supporting source is enough, and without one it is not supported."""
     supported = [citation.check for citation in citations if citation.check.verdict is Verdict.SUPPORTED]
-    return supported[0] if supported else citations[0].check if len(citations) == 1 else check
+    if supported:
+        return min(supported, key=lambda one: one.by == "model")
+    lowered = next((citation.check for citation in citations if citation.check.by == "model"), check)
+    return lowered if check.verdict is Verdict.SUPPORTED or len(citations) == 1 else check
 
 
 # ── The call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -239,10 +237,10 @@ class NothingToReview(InputError):
 
 
 async def get_second_opinion(
-    check: AnswerCheck, sources: Sequence[SourceText], model: Model, *, seconds: float = REQUESTED_SECONDS
+    check: AnswerCheck, sources: Sequence[SourceText], model: Model, *, seconds: float = SECONDS
 ) -> AnswerCheck:
     """Ask the model and return the check with its accepted verdicts. Raises a ModelError, or NothingToReview."""
-    citations = open_citations(check, sources)
+    citations = judged_citations(check, sources)
     if not citations:
         raise NothingToReview
     reply, usage = await ask_once(model, second_opinion_prompt(citations), max_tokens=MAX_TOKENS, seconds=seconds)
@@ -251,39 +249,23 @@ async def get_second_opinion(
     )
 
 
-class AutomaticReview:
-    """The second opinion that follows an answer automatically, if the administrator wants one."""
+def wants_review(question: Question) -> bool:
+    """Return whether the answer is reviewed without being asked for: never by the embedded model, which only quotes."""
+    return question.settings.checks.judge == "auto" and not question.model.choice.is_embedded
 
-    def __init__(self, question: Question) -> None:
-        self._question = question
-        self._is_wanted = question.settings.checks.judge == "always" and not question.model.choice.is_embedded
-        self._check: AnswerCheck | None = None
-        self._answer: Answer | None = None
-        self._usage: Usage | None = None
 
-    def record_event(self, event: RunEvent) -> None:
-        match event:
-            case Checked(check=check):
-                self._check = check
-            case Answer():
-                self._answer = event
-            case Usage():
-                self._usage = event
-
-    async def events(self) -> tuple[RunEvent, ...]:
-        """Ask the model and return the events. Empty if there is nothing to ask, or if the call failed."""
-        if not self._is_wanted or self._check is None or self._answer is None:
-            return ()
-        found = self._question.run_sources
-        sources = source_texts(merge_sources(self._answer.sources, found.sources), dict(found.pages))
-        try:
-            check = await get_second_opinion(self._check, sources, self._question.model, seconds=AUTOMATIC_SECONDS)
-        except AppError as error:
-            log.info("no second opinion: %s", error)
-            return ()
-        except Exception:
-            log.exception("a second opinion met a bug")
-            return ()
-        assert check.opinion is not None
-        before, asked = self._usage or Usage(0, 0), check.opinion
-        return Checked(check), before.plus(asked.input, asked.output, estimated=asked.estimated)
+async def review_answer(question: Question, events: Sequence[RunEvent]) -> Checked | None:
+    """Return the second opinion on a complete answer as another event. None if there is nothing to ask, or if it failed."""
+    checked = next((event for event in reversed(events) if isinstance(event, Checked)), None)
+    answer = next((event for event in reversed(events) if isinstance(event, Answer)), None)
+    if checked is None or answer is None:
+        return None
+    found = question.run_sources
+    sources = source_texts(merge_sources(answer.sources, found.sources), dict(found.pages))
+    try:
+        return Checked(await get_second_opinion(checked.check, sources, question.model))
+    except AppError as error:
+        log.info("no second opinion: %s", error)
+    except Exception:
+        log.exception("a second opinion met a bug")
+    return None

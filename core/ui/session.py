@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from core.answer.events import Checked
 from core.answer.message import Message, Mode, new_id, questions_by_answer
 from core.app import App, shared_app
 from core.reading import Page
@@ -73,6 +74,8 @@ class ChatState:
     """Running tasks on finished answers, by the answer's id."""
     proposal: tuple[str, Revision] | None = None
     """Id of an answer and its proposed revision, for the reader to decide on."""
+    reviews: dict[str, Future[Checked | None]] = field(default_factory=dict)
+    """Reviews of answers that began by themselves and are not followed yet, by the answer's id."""
     unfolded_id: str = ""
     """Id of the answer whose fold 依据核对 stays open. With a new title Streamlit takes it for another widget."""
     waiting_files: tuple[Page, ...] = ()
@@ -89,6 +92,7 @@ class ChatState:
         run = self.run
         if run is not None and run.done:
             self.run = None
+            self.reviews[run.id] = run.review_future
             self.messages.append(run.message())
 
     def stop_run(self) -> None:
@@ -116,7 +120,10 @@ class ChatState:
         """Remove this message and everything after it."""
         gone = self.messages[self.messages.index(message) :]
         del self.messages[-len(gone) :]
-        self.files = {id: files for id, files in self.files.items() if id not in {one.id for one in gone}}
+        for message in gone:
+            self.files.pop(message.id, None)
+            self.tasks.pop(message.id, None)
+            self.reviews.pop(message.id, None)
 
 
 def chat() -> ChatState:

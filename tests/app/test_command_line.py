@@ -375,9 +375,12 @@ def test_a_real_model_answers_the_same_command(core: Core) -> None:
             LLM_MODEL="openai:ok",
         )
         events = lines(done)
-    assert events[-2]["text"] == ANSWER
-    assert [source["number"] for source in events[-2]["sources"]] == [1, 2]
-    assert events[-1] == {"type": "usage", "input": 11, "output": 7, "total": 18, "estimated": False}
+    answer, usage, review = events[-3:]
+    assert answer["text"] == ANSWER
+    assert [source["number"] for source in answer["sources"]] == [1, 2]
+    assert usage == {"type": "usage", "input": 11, "output": 7, "total": 18, "estimated": False}
+    assert review["type"] == "checked"
+    assert review["opinion"]["tokens"] == 18, "apart from the answer's"
     assert "摘要:" in server.requests[0]["messages"][-1]["content"]
 
 

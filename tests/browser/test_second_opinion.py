@@ -48,21 +48,44 @@ def test_a_model_is_asked_and_its_word_stays_its_word(
     expect(marks(visitor)).to_have_class(["cite supported", "cite unchecked"])
     last(visitor).get_by_text("2 处引用：1 处有据 · 1 处未核").click()
     last(visitor).get_by_role("button", name="让模型复核").click()
-    expect(last(visitor).get_by_text("模型正在复核…")).to_be_visible()
+    expect(last(visitor).get_by_text("模型正在复核引用…")).to_be_visible()
     go_on.set()
-    expect(last(visitor).get_by_text("2 处引用：1 处有据 · 1 处未核（模型复核）")).to_be_visible()
+    expect(last(visitor).get_by_text("2 处引用：1 处有据 · 1 处有据（模型复核）")).to_be_visible()
     expect(last(visitor).locator(".wy-claims")).to_be_visible()
-    expect(last(visitor).get_by_text("看了 1 处，采纳 0 处")).to_be_visible()
+    expect(last(visitor).get_by_text("看了 2 处，采纳 1 处")).to_be_visible()
     expect(marks(visitor)).to_have_class(["cite supported", "cite model"])
     chip = last(visitor).locator(".wy-answer sup.cite.model")
     chip.hover()
-    expect(chip.locator(".wy-card")).to_contain_text("未核（模型复核）")
+    expect(chip.locator(".wy-card")).to_contain_text("◇ 有据（模型复核）")
     expect(chip.locator(".wy-card q").last).to_contain_text(QUOTE)
     visitor.page.reload()
     visitor.answered("居民不用付费")
-    expect(last(visitor).get_by_text("1 处未核（模型复核）")).to_be_visible()
+    expect(last(visitor).get_by_text("1 处有据（模型复核）")).to_be_visible()
     expect(marks(visitor)).to_have_class(["cite supported", "cite model"])
     assert visitor.foreign == []
+
+
+def test_it_comes_by_itself_and_nobody_waits_for_it(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
+) -> None:
+    go_on = threading.Event()
+    model_server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
+    server = serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply", CHECKS_JUDGE="auto"))
+    visitor = visit(server, watched=True)
+    visitor.search_on()
+    visitor.ask("前三季度供水量是多少？")
+    visitor.answered("居民不用付费")
+    expect(marks(visitor)).to_have_class(["cite supported", "cite unchecked"])
+    expect(visitor.page.get_by_role("button", name="停止回答")).to_have_count(0)
+    expect(last(visitor).get_by_role("button", name="重新回答")).to_be_visible()
+    expect(last(visitor).get_by_text("模型正在复核引用…")).to_be_visible()
+    go_on.set()
+    expect(marks(visitor)).to_have_class(["cite supported", "cite model"])
+    expect(last(visitor).get_by_text("模型正在复核引用…")).to_have_count(0)
+    expect(last(visitor).get_by_text("复核另用")).to_be_visible()
+    visitor.page.reload()
+    visitor.answered("居民不用付费")
+    expect(marks(visitor)).to_have_class(["cite supported", "cite model"])
 
 
 def test_another_version_is_shown_as_a_difference_adopted_and_taken_back(

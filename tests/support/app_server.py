@@ -80,7 +80,14 @@ def serving(start: Start, entry: str, secrets: str, environ: Mapping[str, str], 
         }
         process = start(
             ["run", entry, *(word for option in options.items() for word in option)],
-            {**os.environ, "DATA_DIR": f"{folder}/data", "PUBLIC_URL": url, "READING_PAGES": "0", **environ},
+            {
+                **os.environ,
+                "DATA_DIR": f"{folder}/data",
+                "PUBLIC_URL": url,
+                "READING_PAGES": "0",
+                "CHECKS_JUDGE": "ask",
+                **environ,
+            },
             log_path,
         )
         try:

@@ -22,4 +22,5 @@ def loaded(**environ: str) -> LoadedSettings:
     if "DATA_DIR" not in environ:
         environ["DATA_DIR"] = os.environ["DATA_DIR"]
     environ.setdefault("READING_PAGES", "0")  # a test that reads pages brings a web of its own
+    environ.setdefault("CHECKS_JUDGE", "ask")  # a test in which the model is asked about its answer says so
     return load_settings(ROOT / "settings.yaml", environ, sections=extra_sections())

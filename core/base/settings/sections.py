@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from core.base.paths import USER_DIR
 from core.base.settings.values import (
@@ -189,9 +189,14 @@ class ChatSettings(Section):
 class ChecksSettings(Section):
     name = "checks"
     group = "对话与 Agent"
-    judge: Annotated[Literal["off", "ask", "always"], OnOrOff] = Field(
-        "ask",
-        description="依据核对里没有定论的引用是否让模型复核：ask 由读者点按钮，always 每个回答之后自动复核，多一次模型调用，off 不用模型，也不改写；原话与回答逐词相符才改变标记，否则只显示为模型的意见",
+    # Until version 2 of the checker auto was called always.
+    judge: Annotated[
+        Literal["auto", "off", "ask"],
+        BeforeValidator(lambda value: "auto" if value in ("always", "on") else value),
+        OnOrOff,
+    ] = Field(
+        "auto",
+        description="是否让模型复核引用：auto 每个回答之后在后台自动复核，多一次模型调用，tokens 另计，内置摘录模型不复核；ask 由读者点按钮；off 不用模型，也不改写。模型引出的原话在来源里、并且与回答没有出入，才标为「◇ 有据（模型复核）」；逐字相符的它只能改为未核",
     )
 
 

@@ -169,7 +169,7 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
         after = chat.messages.index(asked) + 1
         if chat.messages[after:]:
             conversation_sync.truncate_from(app, chat.messages[after])
-        del chat.messages[after:]
+            chat.remove_from(chat.messages[after])
         _queue_answer(question)
 
 

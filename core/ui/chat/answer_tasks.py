@@ -108,8 +108,14 @@ def _finish(id: str, task: session.AnswerTask) -> None:
         task.on_result(entry, result)
 
 
-def save_answer(app: App, entry: Message) -> None:
-    """Replace an answer on the page and in the database."""
+def fold_key(entry: Message) -> str:
+    """Return the key of the fold 依据核对 of an answer."""
+    return f"claims-{entry.id}"
+
+
+def save_answer(app: App, entry: Message, *, unfold: bool = True) -> None:
+    """Replace an answer on the page and in the database. `unfold`: its fold 依据核对 is open afterwards."""
     session.chat().replace_message(entry)
-    session.chat().unfolded_id = entry.id
+    if unfold:
+        session.chat().unfolded_id = entry.id
     conversation_sync.save_message(app, entry)

@@ -30,12 +30,13 @@ def check_of(app: App, entry: Message) -> AnswerCheck | None:
 def draw(app: App, entry: Message, check: AnswerCheck | None) -> None:
     if check is not None and (check.statements or check.uncited):
         _draw_fold(app, entry, check)
+    second_opinion_button.follow_automatic_review(app, entry)
     answer_tasks.draw_progress(entry)
     revision_dialog.draw(app, entry)
 
 
 def _draw_fold(app: App, entry: Message, check: AnswerCheck) -> None:
-    title, key, chat = f"依据核对 · {tally(check)}", f"claims-{entry.id}", session.chat()
+    title, key, chat = f"依据核对 · {tally(check)}", answer_tasks.fold_key(entry), session.chat()
     if chat.unfolded_id == entry.id:
         chat.unfolded_id, st.session_state[key] = "", True
     fold = st.expander(escape_label(title), icon=":material/fact_check:", key=key, on_change="rerun")

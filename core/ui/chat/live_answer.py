@@ -30,7 +30,6 @@ from core.ui.settings import own_key
 
 WAITING_FOR_MODEL = "正在等待模型…"
 MODEL_SILENT = "模型停顿了"
-REVIEWING = "模型正在复核引用…"
 SILENT_SECONDS = 3
 DRAWING_SHARE = 0.04
 """Share of time that a page spends drawing a growing answer. Pages that draw as often as they can leave no time to read
@@ -192,8 +191,6 @@ class LiveView:
                 self._answer.add_text(text)
             case events.Answer():
                 self._waiting.hide()
-                if self._app.settings.checks.judge == "always":
-                    self._waiting.begin(REVIEWING)
             case events.Checked() | events.Usage() | events.RunStopped() | events.RunFailed():
                 pass
             case _:

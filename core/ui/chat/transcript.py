@@ -213,6 +213,8 @@ def _cost_line(entry: Message) -> str:
             f"{entry.tool_calls} 次工具调用" if entry.tool_calls else "",
             *parts,
         ]
+    if entry.check is not None and entry.check.opinion is not None:
+        parts.append(f"复核另用 {entry.check.opinion.cost}")
     return " · ".join(filter(None, parts))
 
 

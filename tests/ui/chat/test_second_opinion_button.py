@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -71,14 +72,21 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
     shown = html(page)
     assert 'class="cite model"' in shown
     assert 'class="cite supported"' not in shown
-    assert "◇· 未核（模型复核） [1]" in shown
-    assert "模型认为来源支持这一句，原话如下。" in shown
-    assert "依据核对 · 1 处引用：1 处未核（模型复核）" in [fold.label for fold in page.expander]
-    assert "看了 1 处，采纳 0 处，用了 18 tokens。" in values(page.caption)
-    assert "36 tokens" in values(page.caption), "with the answer's own"
+    assert "◇ 有据（模型复核） [1]" in shown
+    assert "✓ 有据" not in shown
+    assert "模型认为来源支持这一句，原话如下" in shown
+    assert "依据核对 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "看了 1 处，采纳 1 处，另用了 18 tokens。" in values(page.caption)
+    assert_costs_are_apart(page)
     assert not offered(page)
     id, answer = state(page).conversation_id, state(page).messages[-1]
     until(lambda: app.store.load(id or "", visitor_id=None).messages[-1] == answer)
+
+
+def assert_costs_are_apart(page: AppTest) -> None:
+    (line,) = [caption.value for caption in page.caption if "复核另用" in caption.value]
+    assert line.startswith("18 tokens · "), "of the answer alone"
+    assert line.endswith(" · 复核另用 18 tokens")
 
 
 def test_a_failure_is_a_sentence_and_changes_nothing(app: App, server: OpenAIServer) -> None:
@@ -109,6 +117,94 @@ def test_the_embedded_model_is_never_asked() -> None:
     with serving([FakeEngine("fake", FOUND)]) as app:
         assert app.model.choice.is_embedded
         assert not offered(answered())
+
+
+# ── By itself ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def automatic(server: OpenAIServer) -> Iterator[App]:
+    with serving([FakeEngine("fake", FOUND)], **environment(server, CHECKS_JUDGE="auto")) as running:
+        yield running
+
+
+def reviewed(page: AppTest) -> AppTest:
+    until(lambda: not state(rerun(page)).tasks)
+    return page
+
+
+def test_the_answer_is_there_before_the_review_which_comes_by_itself(automatic: App, server: OpenAIServer) -> None:
+    go_on = threading.Event()
+    server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
+    page = ask(search(open_page(), on=True), "换表要钱吗？")
+    assert state(page).run is None, "the answer is complete, and the next question may be asked"
+    assert 'class="cite unchecked"' in html(page)
+    assert "模型正在复核引用…" in html(page)
+    assert "复核另用" not in values(page.caption)
+    id = state(page).conversation_id or ""
+    until(lambda: automatic.store.load(id, visitor_id=None).messages[-1].is_whole)
+    go_on.set()
+    reviewed(page)
+    assert 'class="cite model"' in html(page)
+    assert "模型正在复核" not in html(page)
+    assert "依据核对 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert not page.session_state[f"claims-{state(page).messages[-1].id}"], "nobody has unfolded it"
+    assert_costs_are_apart(page)
+    answer = state(page).messages[-1]
+    until(lambda: automatic.store.load(id, visitor_id=None).messages[-1] == answer)
+
+
+def test_a_fold_that_is_open_stays_open(automatic: App, server: OpenAIServer) -> None:
+    go_on = threading.Event()
+    server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
+    page = answered()
+    assert not offered(page), "it is being reviewed"
+    go_on.set()
+    until(lambda: not state(unfold(page)).tasks)
+    assert "看了 1 处，采纳 1 处" in values(page.caption)
+
+
+@pytest.mark.parametrize("reply", [[Fail(500)], ["说不好。"]])
+def test_a_review_that_fails_makes_no_noise(automatic: App, server: OpenAIServer, reply: list[object]) -> None:
+    server.reply = in_turn([ANSWER], reply)
+    page = unfold(reviewed(ask(search(open_page(), on=True), "换表要钱吗？")))
+    assert not page.warning
+    assert not page.error
+    assert 'class="cite unchecked"' in html(page)
+    assert offered(page), "the reader may ask for it"
+
+
+def test_the_next_question_is_answered_meanwhile(automatic: App, server: OpenAIServer) -> None:
+    go_on = threading.Event()
+    server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"], ["好的，不客气。"])
+    page = ask(search(open_page(), on=True), "换表要钱吗？")
+    until(lambda: len(server.requests) > 1)
+    ask(search(page, on=False), "谢谢")
+    assert state(page).messages[-1].text == "好的，不客气。"
+    assert 'class="cite unchecked"' in html(page)
+    go_on.set()
+    reviewed(page)
+    assert 'class="cite model"' in html(page)
+    first = next(message for message in state(page).messages if message.role == "assistant")
+    assert first.check is not None
+    assert first.check.opinion is not None
+
+
+def test_the_review_of_an_answer_that_is_gone_is_dropped(automatic: App, server: OpenAIServer) -> None:
+    go_on = threading.Event()
+    again = "费用由市财政承担[1]。"
+    server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"], [again], ["1｜无法判断"])
+    page = ask(search(open_page(), on=True), "换表要钱吗？")
+    until(lambda: len(server.requests) > 1)
+    click(page, "重新回答")
+    go_on.set()
+    until(lambda: not state(rerun(page)).tasks)
+    assert [message.text for message in state(page).messages if message.role == "assistant"] == [again]
+    id = state(page).conversation_id or ""
+    automatic.outbox.flush(10)
+    assert [one.text for one in automatic.store.load(id, visitor_id=None).messages if one.role == "assistant"] == [
+        again
+    ]
 
 
 # ── 按核对结果改写 ────────────────────────────────────────────────────────────────────────────────────────────────────
