@@ -289,8 +289,10 @@ class _Comparison:
         if not keys or not is_name or not all(_is_link(word) for word in skipped):
             return left
         for back, clause in enumerate(self.passage.clauses_before(self.first, _CLAUSES_BACK), 1):
-            words = [word.key for word in clause.words if not _is_link(word) and word.kind != "date"]
-            if words[: len(keys)] == keys and not clause.is_attribution:
+            named = [word for word in clause.words if not _is_link(word) and word.kind != "date"]
+            words = [word.key for word in named]
+            is_longer = any(word.kind == "latin" for word in named[len(keys) : len(keys) + 1])
+            if words[: len(keys)] == keys and not clause.is_attribution and not is_longer:
                 self.places.add(self.first - back)
                 return [word for word in left if word.kind == "date"]
             if words[:1] == keys[:1] or clause.is_condition:  # of another thing with such a name, or in another case
