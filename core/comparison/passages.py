@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 
 from core.comparison.lexicon import EVIDENCE, SPEECH
 from core.comparison.words import VALUES, Word, split_clauses
@@ -22,6 +23,8 @@ _CONDITION_KEYS = frozenset(
     ]
 )
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
+_ASKED = re.compile(r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c")
+_IS_IT_TRUE = re.compile("(?:真|属实|可信|靠谱|对|是)的?吗|真的假的|是真是假|是否属实")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class PassageClause:
     offset: int
     """What must be added to the places of its words to find them in the source."""
     text: str
+    end_mark: str = ""
+    """What stands between this clause and the next one."""
     is_quoted: bool = False
 
     @cached_property
@@ -58,6 +63,11 @@ class PassageClause:
             return False
         return own[-1].key in SPEECH or any(word.kind in {"negation", "modality"} for word in own)
 
+    @property
+    def is_asked(self) -> bool:
+        """True for a question, and for answers to choose from."""
+        return bool(_ASKED.search(self.text + self.end_mark))
+
     @cached_property
     def is_exception(self) -> bool:
         return re.search("除外|不在此限|例外|另有(?:规定|约定)", self.text) is not None
@@ -72,6 +82,11 @@ class ClauseSequence:
     def follows(self, place: int) -> bool:
         """Return whether the clause follows the one before it in the source's text."""
         return place > 0 and self.clauses[place].part - self.clauses[place - 1].part <= 1
+
+    def is_asked(self, place: int) -> bool:
+        """Return whether the clause asks, or the clause behind it asks whether it is true."""
+        behind = self.clauses[place + 1 : place + 2]
+        return self.clauses[place].is_asked or any(_IS_IT_TRUE.search(clause.text) for clause in behind)
 
     def clauses_around(self, place: int) -> Iterator[tuple[int, PassageClause]]:
         """Yield the clauses of the same part of the sentence, and of the part before if that has a condition for both."""
@@ -118,7 +133,9 @@ def read_clauses(
     text: str, sentence: int, part: int, offset: int, published: str | None = None, quotes: Sequence[range] = ()
 ) -> Iterator[PassageClause]:
     """Yield the clauses of one part of a sentence. `quotes`: where the source quotes somebody."""
-    for words in merge_openings(split_clauses(text, published)):
-        start = words[0].start
+    clauses = merge_openings(split_clauses(text, published))
+    for words, later in zip_longest(clauses, clauses[1:]):
+        following = later[0].start if later else len(text)
+        start, end = words[0].start, words[-1].end
         is_quoted = any(start + offset in quote for quote in quotes)
-        yield PassageClause(words, sentence, part, offset, text[start : words[-1].end], is_quoted)
+        yield PassageClause(words, sentence, part, offset, text[start:end], text[end:following], is_quoted)
