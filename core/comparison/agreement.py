@@ -146,7 +146,8 @@ class StatementAlignment:
         keys = {word.key for clause in stated for word in clause if not word.is_harmless}
         between = set(range(before + 1, match.place)) - match.places if units and before >= 0 else ()
         return any(
-            not keys.isdisjoint(clause.keys) and any(word.unit in units for word in clause.words if word.kind == "number")
+            not keys.isdisjoint(clause.keys)
+            and any(word.unit in units for word in clause.words if word.kind == "number")
             for clause in (self._passage.clauses[place] for place in between)
         )
 
