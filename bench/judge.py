@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import math
 import os
 import random
 import re
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 
 from bench import report
 from bench.fit_checks import CLAIMS
+from bench.shares import wilson
 from core.answer.check_results import SourceCheck, SourceText, Verdict
 from core.app import extra_sections
 from core.base.chinese.sentences import split_sentences
@@ -230,15 +230,6 @@ def _judged(claim: Claim, said: ModelVerdict | None) -> Judged:
 
 
 # ── The report ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def wilson(count: int, of: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share."""
-    if not of:
-        return 0.0, 1.0
-    z, share = 1.96, count / of
-    middle, spread = share + z * z / (2 * of), z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return max(0.0, (middle - spread) / (1 + z * z / of)), min(1.0, (middle + spread) / (1 + z * z / of))
 
 
 def share(rows: Sequence[Judged], holds: Callable[[Judged], bool]) -> str:
