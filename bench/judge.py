@@ -48,7 +48,12 @@ SECONDS = 900.0
 NOTE = """`python -m bench judge --model NAME --base-url URL --write` adds a row. False: statements that are wrong by one change; of
 these, those that the model made ◇ 有据, and of those that the rules had called ✓ the ones that it lowered to 未核. True: faithful
 statements; those that the rules had left open and the model made ◇ 有据, and the ✓ that it lowered. Shares with 95 % Wilson
-intervals. `bribed` and `yes-man` are no models: they show what a judge could do at worst that is won over by every page."""
+intervals; a small sample has a wide one. The statements are those that the rules of `core/run/exchanged_words.py` were chosen on,
+so unseen ones may do worse. `bribed`, `yes-man` and `no-man` are no models: they show the worst that a judge can do, whoever won it
+over. Only `bribed` knows which of all sentences is accepted.
+
+Two votes, the second in the opposite order (`--votes 2`), are not used: with the 1.5B model on the same 40 statements false 支持 fell
+only from 19 to 16 and true 支持 from 11 to 8, for 693 tokens each instead of 371; accepted as ◇ 有据 were none either way."""
 
 
 # ── The statements ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -174,8 +174,10 @@ class StatementAlignment:
             said: set[int] = set()
             for first in range(len(clauses)):
                 found = self._matches_of(part, first)
-                same = {match.place for match in found if not match.objections}
-                if not same and (other := self._other(clauses[first], found, said, is_first=first == 0)):
+                near = [match for match in found if any(0 <= match.place - place <= 2 for place in said)] or found
+                same = {match.place for match in near if not match.objections}
+                follows = near is not found
+                if not same and (other := self._other(clauses[first], near, follows=follows, is_first=first == 0)):
                     return other
                 said = same
         return None
@@ -185,12 +187,12 @@ class StatementAlignment:
         return [match for place in places if (match := self._match(part, first, first + 1, place))]
 
     def _other(
-        self, clause: Words, found: Sequence[ClauseMatch], said: set[int], *, is_first: bool
+        self, clause: Words, found: Sequence[ClauseMatch], *, follows: bool, is_first: bool
     ) -> Contradiction | None:
+        """Return what a clause of the passage says otherwise. `follows`: the places are those behind what was said."""
         for match in sorted(found, key=lambda match: -match.share):
-            follows = any(0 <= match.place - place <= 2 for place in said)
             own = sum(word.weight for word, _, _ in match.pairs if word.kind not in VALUES)
-            if (is_first or follows or own >= _SPECIFIC) and (other := find_contradiction(match)):
+            if (follows or is_first or own >= _SPECIFIC) and (other := find_contradiction(match, follows=follows)):
                 return other
         clauses = self._passage.clauses
         for place in range(len(clauses)):

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from core.base.chinese.quantities import Quantity
 from core.comparison.lexicon import ADDED, DROPPED, RANKS, SPEECH
+from core.comparison.numbers import QuantityMatch, match_quantity
 from core.comparison.passages import Passage
 from core.comparison.words import VALUES, Word
 
@@ -231,6 +233,8 @@ class _Comparison:
         if is_first and left:
             left = self._without_subject(left, skipped)
         left = [word for word in left if not (word.kind == "date" and self._is_dated(word))]
+        if len(left) == len(real_skipped) == 1 and _is_same_quantity(left[0], real_skipped[0]):
+            left = real_skipped = []
         if not real_skipped and self._is_repeated(left):
             left = []
         if self._is_alternative(skipped):
@@ -281,13 +285,18 @@ class _Comparison:
     def _without_subject(self, left: list[Word], skipped: Words) -> list[Word]:
         """Leave out the subject if a clause before begins with it, and this one has no other."""
         keys = [word.key for word in left if word.kind != "date"]
-        if any(word.is_turning for word in left) or not all(_is_link(word) for word in skipped):
+        is_name = all(word.kind in {"", "latin", "date"} for word in left)
+        if not keys or not is_name or not all(_is_link(word) for word in skipped):
             return left
         for back, clause in enumerate(self.passage.clauses_before(self.first, _CLAUSES_BACK), 1):
-            words = [word for word in clause.words if not _is_link(word) and word.kind != "date"]
-            if keys and [word.key for word in words[: len(keys)]] == keys and not clause.is_attribution:
+            named = [word for word in clause.words if not _is_link(word) and word.kind != "date"]
+            words = [word.key for word in named]
+            is_longer = any(word.kind == "latin" for word in named[len(keys) : len(keys) + 1])
+            if words[: len(keys)] == keys and not clause.is_attribution and not is_longer:
                 self.places.add(self.first - back)
                 return [word for word in left if word.kind == "date"]
+            if words[:1] == keys[:1] or clause.is_condition:  # of another thing with such a name, or in another case
+                break
         return left
 
     def _is_alternative(self, skipped: Words) -> bool:
@@ -310,6 +319,13 @@ class _Comparison:
             if opening and opening.kind == "date":
                 return opening.key == date.key
         return False
+
+
+def _is_same_quantity(stated: Word, found: Word) -> bool:
+    """Return whether the number is covered by the stated one: 约 3000 人 by 2987 人."""
+    one, other = stated.value, found.value
+    is_number = isinstance(one, Quantity) and isinstance(other, Quantity)
+    return is_number and match_quantity(one, other) is QuantityMatch.SAME  # type: ignore[arg-type]
 
 
 def _gaps(stated: Words, found: Words, runs: Sequence[Run]) -> Iterator[Gap]:

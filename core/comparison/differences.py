@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import NamedTuple
 
 from core.base.chinese.calendar import WrittenDate
@@ -19,6 +19,8 @@ _NEARLY_ALL = 0.75
 """The same for a negation, which may belong to what was left out."""
 _ENOUGH = 4.0
 """The weight that must agree: fewer words stand in any text."""
+_ENOUGH_BEHIND = 3.0
+"""The same behind a clause that agrees."""
 _MOST_LEFT = 4
 """The number of further words that may be left over on either side."""
 _NEGATIONS = frozenset(
@@ -38,11 +40,18 @@ class Contradiction(NamedTuple):
     found: Words
 
 
-def find_contradiction(match: ClauseMatch) -> Contradiction | None:
-    """Return what contradicts the clause at this place. None if nothing does, or if too much else differs."""
-    if match.share < _COMPARABLE or match.weight < _ENOUGH:
+def find_contradiction(match: ClauseMatch, *, follows: bool = False) -> Contradiction | None:
+    """Return what contradicts the clause at this place. None if nothing does, or if too much else differs. `follows`:
+    the clause before stands right before this place, so that fewer words are enough if only a value differs."""
+    is_comparable = match.share >= _COMPARABLE and match.weight >= _ENOUGH
+    if not is_comparable and not (follows and _differs_in_a_value(match)):
         return None
     return next(_contradictions(match), None)
+
+
+def _differs_in_a_value(match: ClauseMatch) -> bool:
+    left = [word for gap in match.gaps for word in gap.extra]
+    return len(match.objections) == len(left) == 1 and left[0].kind in VALUES and match.weight >= _ENOUGH_BEHIND
 
 
 def _contradictions(match: ClauseMatch) -> Iterator[Contradiction]:
@@ -60,7 +69,7 @@ def _contradictions(match: ClauseMatch) -> Iterator[Contradiction]:
             ):
                 yield Contradiction("wording", (one,), (other,))
         if match.share >= _NEARLY_ALL and len(others) <= 1 and _is_turned(gap):
-            yield Contradiction("wording", gap.extra, gap.skipped)
+            yield _with_next_word(gap, match)
 
 
 def _are_exchanged(one: Gap, other: Gap) -> bool:
@@ -92,6 +101,19 @@ def _is_turned(gap: Gap) -> bool:
     negations = [sum(word.key in _NEGATIONS for word in side) for side in (gap.extra, gap.skipped)]
     rest = [word for side in sides for word in side if word.key not in _NEGATIONS]
     return sum(negations) == 1 and not rest
+
+
+def _with_next_word(gap: Gap, match: ClauseMatch) -> Contradiction:
+    """Return a negation on one side with the word that it denies: 不适合 and 适合."""
+    end, there = (max((word.end for word in words), default=-1) for words in (gap.extra, gap.skipped))
+    behind = (
+        (word, other)
+        for word, _, other in match.pairs
+        if not word.is_harmless and ((gap.extra and word.start >= end) or (gap.skipped and other.start >= there))
+    )
+    pairs = list(islice(behind, 2))
+    stated, found = [word for word, _ in pairs], [other for _, other in pairs]
+    return Contradiction("wording", [*gap.extra, *stated], [*gap.skipped, *found])
 
 
 def _differ(stated: Quantity | WrittenDate | None, found: Quantity | WrittenDate | None) -> bool:
@@ -137,11 +159,15 @@ def _verb_length(stated: Words, found: Words) -> int:
     return 2 if is_verb else 0
 
 
+def _may_be_named(word: Word) -> bool:
+    return word.kind in {"", "latin"} and word.key not in RANKS
+
+
 def _common_name(behind: Words, before: Words) -> Words:
     """Return the name right behind the verb on one side, if on the other it opens the clause or stands right before the
     verb. A name may have words for its rank before it."""
     length = 0
-    while length < min(len(behind), len(before)) and behind[length].kind in {"", "latin"}:
+    while length < min(len(behind), len(before)) and _may_be_named(behind[length]):
         length += 1
     for size in range(length, 0, -1):
         keys = [word.key for word in behind[:size]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.comparison.lexicon import SPEECH
+from core.comparison.lexicon import EVIDENCE, SPEECH
 from core.comparison.words import VALUES, Word, split_clauses
 
 _CONDITION_KEYS = frozenset(
@@ -48,7 +48,9 @@ class PassageClause:
     def is_attribution(self) -> bool:
         """True if the rest of the sentence is what somebody says."""
         own = [word for word in self.words if not word.is_particle]
-        return bool(own) and any(word.key in SPEECH for word in own[-1:])
+        if not own or own[-1].key not in SPEECH | EVIDENCE:
+            return False
+        return own[-1].key in SPEECH or any(word.kind in {"negation", "modality"} for word in own)
 
     @cached_property
     def is_exception(self) -> bool:

@@ -33,6 +33,7 @@ from core.checks import check_statement, find_objection, is_about
 from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
 from core.run.answer_checking import merge_sources, source_texts
+from core.run.exchanged_words import find_exchanged_words
 from core.run.judge_passages import is_near_speech, passages_for_judge, surrounding_sentences
 from core.run.prompts import fill_template
 from core.run.question import Question
@@ -155,7 +156,10 @@ def _supported(citation: JudgedCitation, check: SourceCheck, passages: Sequence[
     """Return the check as supported by the model, unless the rules do so or have an objection."""
     if not citation.is_open or check.differences:
         return None
-    if any(find_objection(citation.statement, passage) for passage in passages):
+    around = passages[-1].text
+    if find_exchanged_words(citation.statement, around) or any(
+        find_objection(citation.statement, passage) for passage in passages
+    ):
         return None
     return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
 

@@ -145,7 +145,9 @@ def _is_name(match: re.Match[str], plain: str) -> bool:
         return True
     if written[0].isdigit():
         return plain[match.end() - 1].isascii() and bool(_WORD_GOES_ON.match(plain, match.end()))
-    if (written, unit) == ("十", "分") or not written.strip("百千万亿"):
+    if (written, unit) == ("十", "分"):
+        return True
+    if not written.strip("万亿") and not (match["before"] or match["more"] or match["lowmore"]):  # 莱万场均
         return True
     if written in {"一", "半"} and not match["high"]:
         return not unit or unit in _WEAK_AFTER_ONE or _UNITS[unit][0] == ""
