@@ -68,9 +68,13 @@ FACES = {
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally
         verdict_html
     """,
+    "core.comparison": """
+        ADDED Agreement Chain ClauseSequence Contradiction DROPPED MAX_CLAUSES Objection ParsedClauses PassageClause
+        StatementAlignment Word Words numbers read_clauses stated_dates
+    """,
     "core.checks": """
         CheckInputError CheckMemory check_answer check_pair check_statement find_objection is_about read_address_sources
-        read_folder_sources read_text says_the_same
+        read_folder_sources read_text
     """,
     "core.store": """
         AnswerCount AttemptCount Conversation ConversationNotFound ConversationStore Counts Database MessagePage

@@ -30,7 +30,7 @@ from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
 from core.checks.uncited import find_uncited
 from core.checks.wording import compact, find_quotations, is_refutation, nearest_wording
-from core.comparison import MAX_CLAUSES, Chain, Contradiction, Objection, Passage, StatementAlignment, Words
+from core.comparison import MAX_CLAUSES, Chain, Contradiction, Objection, ClauseSequence, StatementAlignment, Words
 
 SAME_TOPIC_SHARE = 0.5
 """The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a
@@ -282,7 +282,7 @@ def _altered_quotes(statement: str, passages: str) -> Iterable[Difference]:
 
 
 def _aligned_evidence(
-    chain: Chain, passage: Passage, source: IndexedSource
+    chain: Chain, passage: ClauseSequence, source: IndexedSource
 ) -> tuple[tuple[QuotedPassage, ...], tuple[AlignedWords, ...]]:
     """Return the sentences that say the statement, and the words that correspond."""
     parts = sorted({passage.clauses[place].part for match in chain for place in match.places})

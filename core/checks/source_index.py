@@ -14,7 +14,7 @@ from core.answer.check_results import QuotedPassage, SourceText
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts
-from core.comparison import Passage, PassageClause, read_clauses
+from core.comparison import ClauseSequence, PassageClause, read_clauses
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are searched. A longer source counts as not read in full."""
@@ -104,15 +104,15 @@ class IndexedSource:
             )
         return self._clauses[sentence]
 
-    def passage(self, windows: Iterable[Window]) -> Passage:
+    def passage(self, windows: Iterable[Window]) -> ClauseSequence:
         """Return the clauses of these windows and of the sentences beside them."""
         wanted = {place for one in windows for place in range(one.first - 1, one.last + 2)} & set(
             range(len(self.spans))
         )
-        return Passage([clause for place in sorted(wanted) for clause in self.clauses(place)])
+        return ClauseSequence([clause for place in sorted(wanted) for clause in self.clauses(place)])
 
-    def whole_passage(self) -> Passage:
-        return Passage([clause for place in range(len(self.spans)) for clause in self.clauses(place)])
+    def whole_passage(self) -> ClauseSequence:
+        return ClauseSequence([clause for place in range(len(self.spans)) for clause in self.clauses(place)])
 
     def quoted_passage(self, first: int, last: int) -> QuotedPassage:
         start, end = self.spans[first][0], self.spans[last][1]

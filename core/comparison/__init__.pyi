@@ -3,7 +3,7 @@ from .agreement import MAX_CLAUSES, Agreement, Chain, ParsedClauses, StatementAl
 from .alignment import Objection, Words
 from .differences import Contradiction
 from .lexicon import ADDED, DROPPED
-from .passages import Passage, PassageClause, read_clauses
+from .passages import ClauseSequence, PassageClause, read_clauses
 from .words import Word
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "Contradiction",
     "Objection",
     "ParsedClauses",
-    "Passage",
+    "ClauseSequence",
     "PassageClause",
     "StatementAlignment",
     "Word",

@@ -15,7 +15,7 @@ from functools import cached_property
 from core.comparison.alignment import ClauseMatch, Objection, Words, match_clause
 from core.comparison.differences import Contradiction, find_contradiction, find_exchange
 from core.comparison.lexicon import SPEECH
-from core.comparison.passages import Passage, merge_openings
+from core.comparison.passages import ClauseSequence, merge_openings
 from core.comparison.words import VALUES, split_clauses
 
 MAX_CLAUSES = 24
@@ -70,13 +70,13 @@ class Agreement:
 class StatementAlignment:
     """A statement beside a passage."""
 
-    def __init__(self, statement: ParsedClauses, passage: Passage) -> None:
+    def __init__(self, statement: ParsedClauses, passage: ClauseSequence) -> None:
         self._statement, self._passage = statement, passage
         self._matches: dict[tuple[int, int, int, int], ClauseMatch | None] = {}
 
     @cached_property
     def agreement(self) -> Agreement:
-        """How the passage says the statement: each part in one place."""
+        """The clauses that say the statement, each part in one place."""
         chain: Chain = ()
         for number in range(len(self._statement.parts)):
             found = self._find_part(number)
@@ -169,7 +169,7 @@ class StatementAlignment:
 
     @cached_property
     def contradiction(self) -> Contradiction | None:
-        """What the passage says otherwise, in a clause that is recognised by its own words or by the clause before."""
+        """The difference in a clause that is recognised by its own words or by the clause before."""
         for part, clauses in enumerate(self._statement.parts):
             said: set[int] = set()
             for first in range(len(clauses)):

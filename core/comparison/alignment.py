@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity
 from core.comparison.lexicon import ADDED, DROPPED, RANKS, SPEECH
 from core.comparison.numbers import QuantityMatch, match_quantity
-from core.comparison.passages import Passage
+from core.comparison.passages import ClauseSequence
+from core.comparison.stated_dates import is_same_date
 from core.comparison.words import VALUES, Word
 
 _NEW_RUN = 0.6
@@ -46,7 +48,7 @@ _SPEAKER = frozenset({"我", "我们", "本人"})
 Words = Sequence[Word]
 
 
-class Run(NamedTuple):
+class EqualRun(NamedTuple):
     """Words that are the same on both sides, one after the other."""
 
     stated: int
@@ -98,7 +100,7 @@ class ClauseMatch:
 # ── Runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def align(stated: Words, found: Words) -> list[Run]:
+def align(stated: Words, found: Words) -> list[EqualRun]:
     """Return the best runs in order, where long runs are worth more than scattered words."""
     runs = _all_runs(stated, found)
     weights = [sum(word.weight for word in stated[run.stated : run.stated_end]) for run in runs]
@@ -119,12 +121,12 @@ def align(stated: Words, found: Words) -> list[Run]:
     return [run for run in _chain(runs, best, links) if _is_run(run, stated)]
 
 
-def _all_runs(stated: Words, found: Words) -> list[Run]:
+def _all_runs(stated: Words, found: Words) -> list[EqualRun]:
     """Return every longest run of equal words."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, word in enumerate(found):
         places[word.key].append(place)
-    runs: list[Run] = []
+    runs: list[EqualRun] = []
     taken: set[tuple[int, int]] = set()
     for start, word in enumerate(stated):
         for there in places.get(word.key, ()):
@@ -132,7 +134,7 @@ def _all_runs(stated: Words, found: Words) -> list[Run]:
                 continue
             length = _common_length(stated, start, found, there)
             taken.update((start + step, there + step) for step in range(length))
-            run = Run(start, there, length)
+            run = EqualRun(start, there, length)
             if _is_run(run, stated):
                 runs.append(run)
     return runs
@@ -143,17 +145,17 @@ def _common_length(stated: Words, start: int, found: Words, there: int) -> int:
     return next((step for step in range(most) if stated[start + step].key != found[there + step].key), most)
 
 
-def _is_run(run: Run, stated: Words) -> bool:
+def _is_run(run: EqualRun, stated: Words) -> bool:
     """Return False for a single character between others: it is part of another word."""
     return run.length > 1 or len(stated) == 1 or not stated[run.stated].is_single
 
 
-def _chain(runs: Sequence[Run], best: Sequence[float], links: Sequence[tuple[int, int]]) -> list[Run]:
-    chain: list[Run] = []
+def _chain(runs: Sequence[EqualRun], best: Sequence[float], links: Sequence[tuple[int, int]]) -> list[EqualRun]:
+    chain: list[EqualRun] = []
     place = max(range(len(runs)), key=best.__getitem__, default=-1)
     while place >= 0:
         run, (link, cut) = runs[place], links[place]
-        chain.append(Run(run.stated + cut, run.found + cut, run.length - cut))
+        chain.append(EqualRun(run.stated + cut, run.found + cut, run.length - cut))
         place = link
     return chain[::-1]
 
@@ -161,7 +163,7 @@ def _chain(runs: Sequence[Run], best: Sequence[float], links: Sequence[tuple[int
 # ── A clause at a place ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def match_clause(stated: Words, passage: Passage, place: int, earlier: Words = ()) -> ClauseMatch | None:
+def match_clause(stated: Words, passage: ClauseSequence, place: int, earlier: Words = ()) -> ClauseMatch | None:
     """Return the best match of a clause at this place of the passage, alone or with the clause before it. `earlier`:
     the words of the statement before the clause."""
     alone = _Comparison(stated, passage, place, place, earlier).match()
@@ -174,7 +176,7 @@ def match_clause(stated: Words, passage: Passage, place: int, earlier: Words = (
 class _Comparison:
     """A clause of the statement beside one clause of the passage, or two."""
 
-    def __init__(self, stated: Words, passage: Passage, first: int, place: int, earlier: Words) -> None:
+    def __init__(self, stated: Words, passage: ClauseSequence, first: int, place: int, earlier: Words) -> None:
         self.stated, self.passage, self.first, self.place, self.earlier = stated, passage, first, place, earlier
         self.before = passage.clauses[first].words if first < place else ()
         self.found = [*self.before, *passage.clauses[place].words]
@@ -201,23 +203,23 @@ class _Comparison:
             weight,
         )
 
-    def _pairs(self, runs: Sequence[Run]) -> Iterator[tuple[Word, int, Word]]:
+    def _pairs(self, runs: Sequence[EqualRun]) -> Iterator[tuple[Word, int, Word]]:
         for run in runs:
             for step in range(run.length):
                 there = run.found + step
                 clause = self.first if there < self.border else self.place
                 yield self.stated[run.stated + step], clause, self.found[there]
 
-    def _objections(self, runs: Sequence[Run]) -> Iterator[Objection]:
+    def _objections(self, runs: Sequence[EqualRun]) -> Iterator[Objection]:
         if self.border:
             yield from self._judge_border(runs)
-        edges = [Run(0, 0, 0), *runs, Run(len(self.stated), len(self.found), 0)]
+        edges = [EqualRun(0, 0, 0), *runs, EqualRun(len(self.stated), len(self.found), 0)]
         for number, (left, right) in enumerate(pairwise(edges)):
             extra, skipped = self.stated[left.stated_end : right.stated], self.found[left.found_end : right.found]
             if extra or skipped:
                 yield from self._judge_gap(extra, skipped, is_first=number == 0, is_last=number == len(runs))
 
-    def _judge_border(self, runs: Sequence[Run]) -> Iterator[Objection]:
+    def _judge_border(self, runs: Sequence[EqualRun]) -> Iterator[Objection]:
         """Yield an objection if the first of two clauses does not begin, or the second one does not go on, with what is
         aligned: it then has a subject of its own."""
         goes_on = next(run for run in runs if run.found_end > self.border)
@@ -312,13 +314,21 @@ class _Comparison:
 
     def _is_dated(self, date: Word) -> bool:
         """Return whether this is the date of the clause: its only one, or the one that opens the nearest clause before."""
-        if own := [word.key for word in self.passage.clauses[self.place].words if word.kind == "date"]:
-            return own == [date.key]
+        if own := [word for word in self.passage.clauses[self.place].words if word.kind == "date"]:
+            return len(own) == 1 and _is_same_date(date, own[0])
         for clause in self.passage.clauses_before(self.place, 2 * _CLAUSES_BACK, sentences=2):
             opening = next((word for word in clause.words if not _is_link(word)), None)
             if opening and opening.kind == "date":
-                return opening.key == date.key
+                return _is_same_date(date, opening)
         return False
+
+
+def _is_same_date(stated: Word, found: Word) -> bool:
+    """Return whether two dates are the same: 去年 and the year before the source's day."""
+    one, other = stated.value, found.value
+    if stated.key == found.key or not (isinstance(one, WrittenDate) and isinstance(other, WrittenDate)):
+        return stated.key == found.key
+    return one.year is not None and is_same_date(one, other) and one.side == other.side
 
 
 def _is_same_quantity(stated: Word, found: Word) -> bool:
@@ -328,8 +338,8 @@ def _is_same_quantity(stated: Word, found: Word) -> bool:
     return is_number and match_quantity(one, other) is QuantityMatch.SAME  # type: ignore[arg-type]
 
 
-def _gaps(stated: Words, found: Words, runs: Sequence[Run]) -> Iterator[Gap]:
-    edges = [Run(0, 0, 0), *runs, Run(len(stated), len(found), 0)]
+def _gaps(stated: Words, found: Words, runs: Sequence[EqualRun]) -> Iterator[Gap]:
+    edges = [EqualRun(0, 0, 0), *runs, EqualRun(len(stated), len(found), 0)]
     for number, (left, right) in enumerate(pairwise(edges)):
         extra = [word for word in stated[left.stated_end : right.stated] if not word.is_harmless]
         skipped = [word for word in found[left.found_end : right.found] if not word.is_harmless and not word.is_aside]

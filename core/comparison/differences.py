@@ -61,7 +61,7 @@ def _contradictions(match: ClauseMatch) -> Iterator[Contradiction]:
     stated = [word for gap in match.gaps for word in gap.extra]
     for gap in match.gaps:
         others = [word for word in stated if word not in gap.extra]
-        for one, other in product(gap.extra, _near(gap)) if len(stated) <= _MOST_LEFT else ():
+        for one, other in product(gap.extra, _words_beside(gap)) if len(stated) <= _MOST_LEFT else ():
             if _differ(one.value, other.value) or _are_other_names(one, other, gap):
                 yield Contradiction(one.kind or "number", (one,), (other,))
             elif are_opposite(one.text, other.text) and (
@@ -90,7 +90,7 @@ def _are_other_names(stated: Word, found: Word, gap: Gap) -> bool:
     return _is_exchange_of_one(gap) and stated.text in _NUMERALS and found.text in _NUMERALS
 
 
-def _near(gap: Gap) -> Words:
+def _words_beside(gap: Gap) -> Words:
     """Return the words of the passage beside the aligned ones."""
     return gap.skipped if gap.is_inside else [*gap.skipped[:_MOST_LEFT], *gap.skipped[-_MOST_LEFT:]]
 

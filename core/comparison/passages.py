@@ -39,6 +39,8 @@ class PassageClause:
     @cached_property
     def is_condition(self) -> bool:
         """True if the rest of the sentence holds only under what this clause says."""
+        if "下列" in self.text:  # the items that follow are the conditions
+            return False
         own = [word for word in self.words if not word.is_harmless or word.kind]
         if any(word.key in _CONDITION_KEYS for word in own[:2]):
             return True
@@ -58,7 +60,7 @@ class PassageClause:
 
 
 @dataclass(frozen=True)
-class Passage:
+class ClauseSequence:
     """Neighbouring clauses of a source, in the order of its text."""
 
     clauses: Sequence[PassageClause]

@@ -120,7 +120,7 @@ def _values(plain: str, published: str | None) -> dict[int, Word]:
         found[score.start()] = Word(f"{score[1]}-{score[2]}", *score.span(), "score", text=score[0])
         rest = _blank_out(rest, *score.span())
     for day in find_dates(rest, published):
-        relative = _RELATIVE.match(day.text) if day.year is None else None
+        relative = _RELATIVE.match(day.text)
         if day.year is None and day.months is None and not relative:
             continue
         key = f"{relative[0] if relative else day.year}/{day.months}/{day.day}/{day.side}"

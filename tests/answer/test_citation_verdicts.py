@@ -114,7 +114,7 @@ def test_a_sentence_that_a_source_says_has_a_chip_that_is_no_citation() -> None:
     assert 'href="https://news.example/2"' in chip
     assert ">未标注，与 [2] 相符</a>" in chip
     assert "模型没有标注来源；原文与 [2] 相符。" in shown(chip)
-    assert "<mark>合同期限三年以上。</mark>" in chip
+    assert "合同期限三年以上。" in shown(chip)
     assert "&lt;b&gt;" in chip
     assert "✓" not in chip
     assert "id=" not in chip, "the way back from the references leads to what the model cited"

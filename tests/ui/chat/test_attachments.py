@@ -35,7 +35,7 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def app(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.setattr(identity, "visitor", lambda: MINE)
-    server.reply = lambda request: ["每日万分之五 [1]。"]
+    server.reply = lambda request: ["逾期付款的，每日按未付金额的万分之五支付违约金 [1]。"]
     with serving(OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k", LLM_MODEL="openai:reply", CHAT_FOLLOW_UPS="0") as app:
         yield app
 
