@@ -166,10 +166,17 @@ def _chain(runs: Sequence[EqualRun], best: Sequence[float], links: Sequence[tupl
 def match_clause(stated: Words, passage: ClauseSequence, place: int, earlier: Words = ()) -> ClauseMatch | None:
     """Return the best match of a clause at this place of the passage, alone or with the clause before it. `earlier`:
     the words of the statement before the clause."""
-    alone = _Comparison(stated, passage, place, place, earlier).match()
-    if (alone and not alone.objections) or not passage.follows(place):
-        return alone
-    joined = _Comparison(stated, passage, place - 1, place, earlier).match()
+    total = sum(word.weight for word in stated)
+    own = passage.clauses[place].keys
+    before = passage.clauses[place - 1].keys if passage.follows(place) else frozenset[str]()
+    shared = sum(word.weight for word in stated if word.key in own)
+    alone = joined = None
+    if shared >= _LEAST_SHARED * total:
+        alone = _Comparison(stated, passage, place, place, earlier).match(total)
+        if alone and not alone.objections:
+            return alone
+    if before and shared + sum(word.weight for word in stated if word.key in before - own) >= _LEAST_SHARED * total:
+        joined = _Comparison(stated, passage, place - 1, place, earlier).match(total)
     return min(filter(None, (alone, joined)), key=lambda one: (len(one.objections), -one.share), default=None)
 
 
@@ -183,11 +190,7 @@ class _Comparison:
         self.border = len(self.before)
         self.places = {first, place}
 
-    def match(self) -> ClauseMatch | None:
-        total = sum(word.weight for word in self.stated) or 1.0
-        keys = {word.key for word in self.found}
-        if sum(word.weight for word in self.stated if word.key in keys) < _LEAST_SHARED * total:
-            return None
+    def match(self, total: float) -> ClauseMatch | None:
         runs = align(self.stated, self.found)
         if not runs or (self.border and not runs[0].found < self.border < runs[-1].found_end):
             return None

@@ -37,6 +37,10 @@ class PassageClause:
     is_quoted: bool = False
 
     @cached_property
+    def keys(self) -> frozenset[str]:
+        return frozenset(word.key for word in self.words)
+
+    @cached_property
     def is_condition(self) -> bool:
         """True if the rest of the sentence holds only under what this clause says."""
         if "下列" in self.text:  # the items that follow are the conditions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from core.base.chinese.calendar import WrittenDate
@@ -52,11 +52,12 @@ class Word:
     value: Quantity | WrittenDate | None = None
     text: str = ""
     """The word as it is written, in the form for comparing."""
+    weight: float = field(init=False)
+    """The number of characters that agree if the word does."""
 
-    @property
-    def weight(self) -> float:
-        """The number of characters that agree if the word does."""
-        return 0.3 if self.is_harmless else 3.0 if self.kind in VALUES else float(self.end - self.start)
+    def __post_init__(self) -> None:
+        weight = 0.3 if self.is_harmless else 3.0 if self.kind in VALUES else float(self.end - self.start)
+        object.__setattr__(self, "weight", weight)
 
     @property
     def is_turning(self) -> bool:
