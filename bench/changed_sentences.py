@@ -91,7 +91,7 @@ _VERBS = _listed(
 _HEDGES = _listed("可能 或许 计划 拟 据说 有望 试图 本应 一度 疑似 只 几乎 差点 假装 号称 即将")
 _DROPPED = _listed(
     "可能 或许 也许 预计 计划 有望 拟 据说 据传 网传 疑似 涉嫌 似乎 声称 自称 号称 试图 打算 希望 建议 将要 即将 曾经 一度 尚 "
-    "部分 大部分 多数 大多数 少数 某些 几乎 至少 最多 至多 超过 不到 不足 只有 仅有 通常 一般 往往 有时 偶尔 主要 基本 首次 再次 "
+    "一部分 大部分 多数 大多数 少数 某些 几乎 至少 最多 至多 超过 不到 不足 只有 仅有 通常 一般 往往 有时 偶尔 主要 基本 首次 再次 "
     "唯一 之一 以内 左右 每年 每天 每月 平均 累计 分别 同比 环比 原 前 时任 如果 一旦 只要 除非 除了"
 )
 _OPPOSITES = [
@@ -99,7 +99,7 @@ _OPPOSITES = [
     for pair in _listed(
         "增长/下降 上涨/下跌 增加/减少 提高/降低 上升/下降 支持/反对 高于/低于 超过/低于 成功/失败 最大/最小 最高/最低 有利/不利 容易/困难 "
         "可以/不能 应当/可以 必须/可以 允许/禁止 首次/再次 之前/之后 以上/以下 买入/卖出 进口/出口 扩大/缩小 加快/放缓 合法/违法 有效/无效 "
-        "公开/秘密 国内/国外 男性/女性 东部/西部 南部/北部 开始/结束 接受/拒绝 同意/反对 击败/负于 全部/部分 所有/部分 大部分/少部分 多数/少数 一定/可能 "
+        "公开/秘密 国内/国外 男性/女性 东部/西部 南部/北部 开始/结束 接受/拒绝 同意/反对 击败/负于 全部/一部分 所有/一些 大部分/少部分 多数/少数 一定/可能 "
         "计划/已经 因为/尽管 上半年/下半年 上午/下午 早于/晚于 多于/少于 领先/落后 优点/缺点 盈利/亏损 收入/支出 安全/危险 强/弱 长期/短期 "
         "直接/间接 主动/被动 主场/客场 左侧/右侧 父亲/母亲 哥哥/弟弟 儿子/女儿 春季/秋季 冬季/夏季 白天/夜间 城市/农村 富含/缺乏 升高/降低 "
         "促进/抑制 增强/减弱 温和/剧烈 快速/缓慢 酸性/碱性 冠军/亚军 第一/第二 有助于/不利于 免费/收费 正式/非正式 较高/较低 较大/较小 较多/较少 "
@@ -112,7 +112,7 @@ _PLACES = _listed(
     "意大利 西班牙 加拿大 澳大利亚 巴西 阿根廷 荷兰 比利时 瑞士 瑞典 挪威 泰国 越南 新加坡 朝鲜 伊朗 土耳其 埃及 以色列 乌克兰 波兰 葡萄牙 希腊"
 )
 _SURNAMES = "王李张刘陈杨黄赵周吴徐孙马胡朱郭何林罗高梁郑谢宋唐许邓冯韩曹曾彭萧蔡潘田董袁于余叶蒋杜苏魏程吕丁沈任姚卢傅钟崔谭廖范汪陆石金贾韦夏付方邹熊白孟秦邱侯江尹薛闫段雷龙史陶贺毛郝顾龚邵万覃武钱戴严莫孔向汤"
-_SAID = "表示|(?<!著)称|认为|指出|透露|(?<![来是再如的游得你])说|坦言|宣称|声称|强调|回应称|介绍称"
+_SAID = "表示|(?<![著名被])称|认为|指出|透露|(?<![来是再如的游得你小话传虽要里])说|坦言|宣称|声称|强调|回应称|介绍称"
 _NAMES = {
     "latin": re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z]{2,}(?:[ -][A-Z][A-Za-z]+)*(?![A-Za-z])"),
     "title": re.compile(r"《[^《》]{2,20}》"),
@@ -131,8 +131,8 @@ _DIGITS = re.compile(r"(?<![\dA-Za-z.])\d+(?:\.\d+)?(?![\dA-Za-z.、）)])")
 _CONDITION = re.compile(
     r"^(?:如果|若|假如|倘若|一旦|只要|除非|凡是).{3,}|^当(?![地日年天时初前]).{3,}时$|.{4,}(?:情况下|前提下|的话)$"
 )
-_SPEAKER = re.compile(rf"^.{{2,24}}(?:{_SAID})[：:]?$")
-_SPEAKS = re.compile(rf"^([一-鿿A-Za-z·]{{2,16}}?)(?:{_SAID})[，：:“]?(?=[^，。]{{5,}})")
+_SPEAKER = re.compile(rf"^.{{1,24}}(?:{_SAID})[：:]?$")
+_SPEAKS = re.compile(rf"^([一-鿿A-Za-z·]{{1,16}}?)(?:{_SAID})[，：:](?=[^，。]{{5,}})")
 _COMMA = re.compile("[，；]")
 _PREDICATE = re.compile(
     r"^([一-鿿A-Za-z·《》]{2,10}?)((?:是|为|由|将|被|位于|拥有|获得|成为|达到|采用|属于|具有|担任|击败|下降|增长|上涨|提供|主要).{3,})$"
@@ -163,7 +163,7 @@ def make_sentences(sources: Sequence[str], seed: int = SEED) -> Iterator[Changed
         for kind, change in CHANGES.items():
             for sentence in sentences if kind in RARE else taken:
                 made = change(sentence, source, chance)
-                if made and _is_new(made, source):
+                if made and (kind in LEFT_OUT or _is_new(made, source)):
                     yield ChangedSentence(kind, made, sentence, source)
 
 
@@ -375,3 +375,5 @@ RARE = frozenset(
     ]
 )
 """Changes that few sentences allow: all of them are taken."""
+LEFT_OUT = frozenset(["limiting word taken out", "condition left out", "speaker left out"])
+"""Changes after which the rest may well stand in the source, as a part of its sentence."""
