@@ -262,7 +262,7 @@ class _Comparison:
         strange = [word for word in skipped if word.key not in own and word.key not in DROPPED and word.kind != "date"]
         if turning := self._turning(skipped):
             yield Objection(turning[0].kind, (), turning)
-        elif self.earlier and strange:
+        elif (self.earlier and strange) or (skipped and _is_phrase(skipped[-1], self.stated[0])):
             yield Objection("subject", (), skipped)
 
     def _turning(self, skipped: Words) -> list[Word]:
@@ -270,9 +270,10 @@ class _Comparison:
         dropped = DROPPED | {"time:将"} if any(word.kind == "date" for word in self.stated) else DROPPED
         return [word for word in skipped if word.is_turning and word.key not in dropped]
 
-    @staticmethod
-    def _goes_on(skipped: Words, real: Words) -> bool:
-        """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望."""
+    def _goes_on(self, skipped: Words, real: Words) -> bool:
+        """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望, free in free for children."""
+        if _is_phrase(self.stated[-1], real[0]):
+            return True
         return skipped[0].key in {"的", "之"} and any(word.kind not in VALUES for word in real)
 
     def _is_broken(self, skipped: Words, real: Words) -> bool:
@@ -324,6 +325,11 @@ class _Comparison:
             if opening and opening.kind == "date":
                 return _is_same_date(date, opening)
         return False
+
+
+def _is_phrase(one: Word, following: Word) -> bool:
+    """Return whether two neighbours are Latin words, of which neither says the same without the other."""
+    return one.kind == following.kind == "latin"
 
 
 def _is_same_date(stated: Word, found: Word) -> bool:

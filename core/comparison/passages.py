@@ -22,6 +22,11 @@ _CONDITION_KEYS = frozenset(
     ]
 )
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
+_EXCEPTION = re.compile(
+    "除外|不在此限|例外|另有(?:规定|约定)|^(?:and |but )?(?:unless|except|if|provided|only|according)\\b"
+    "|\\b(?:said|says|claimed|claims|argued|argues|believes?)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class PassageClause:
 
     @cached_property
     def is_exception(self) -> bool:
-        return re.search("除外|不在此限|例外|另有(?:规定|约定)", self.text) is not None
+        return _EXCEPTION.search(self.text) is not None
 
 
 @dataclass(frozen=True)
