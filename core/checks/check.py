@@ -53,6 +53,7 @@ _OBJECTIONS = {
     "condition": "原文有条件「{}」，回答没有说。",
     "exception": "原文有例外「{}」，回答没有说。",
     "attribution": "原文是转述别人的话，回答没有说是谁说的。",
+    "question": "原文是提问或选项，没有下结论。",
 }
 
 
@@ -242,8 +243,6 @@ def _reason_for_doubt(comparison: SourceComparison) -> str:
     context, text = comparison.context, comparison.statement.text
     if is_refutation(context.text_around(context.windows[0])) and not is_refutation(text):
         return "原文附近有辟谣或否认的字样。"
-    if comparison.is_question:
-        return "原文是提问或选项，没有下结论。"
     return ""
 
 

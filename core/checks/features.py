@@ -80,7 +80,7 @@ class ParsedStatement:
 
     @cached_property
     def facts(self) -> Facts:
-        return Facts.from_text(self.text[: 2 * LONGEST_STATEMENT])
+        return Facts.from_text(blank_out_statute(self.text[: 2 * LONGEST_STATEMENT]))
 
 
 @dataclass(frozen=True)

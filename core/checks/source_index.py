@@ -21,10 +21,12 @@ LONGEST_SOURCE = 400_000
 LONGEST_SENTENCE = 160
 MAX_SENTENCES_PER_PAIR = 1_000
 """The number of sentences that are searched for one pair. A more frequent pair is of no use."""
+SHORT_SOURCE = 24
+"""The number of sentences up to which a source is compared as a whole."""
 MAX_WINDOWS = 4
 """The number of windows for one statement. With more, any long page would seem to say anything."""
 _SENTENCE = re.compile(r"[^。!?\n;]+(?:[。!?\n;]+[\"”」』)]*)?")
-_SENTENCE_END = re.compile(r"[。!?\n]\W*$")
+_SENTENCE_END = re.compile(r"(?:[。!?\n]|[a-z0-9]\.)\W*$")
 _QUOTE = re.compile("“[^“”\n]{12,600}”|「[^「」\n]{12,600}」")
 """The words of somebody, not a term."""
 _MARKS = re.compile(r"[\W_]+")
@@ -105,7 +107,9 @@ class IndexedSource:
         return self._clauses[sentence]
 
     def passage(self, windows: Iterable[Window]) -> ClauseSequence:
-        """Return the clauses of these windows and of the sentences beside them."""
+        """Return the clauses of these windows and of the sentences beside them; of a short source all."""
+        if len(self.spans) <= SHORT_SOURCE:
+            return self.whole_passage()
         wanted = {place for one in windows for place in range(one.first - 1, one.last + 2)} & set(
             range(len(self.spans))
         )

@@ -123,7 +123,7 @@ class StatementAlignment:
         places = range(len(clauses)) if first == 0 else self._places_after(before, stated[first - 1])
         for place in places:
             match = self._match(part, first, last, place)
-            if match and not match.objections and not self._has_rival(stated[first:last], before, place):
+            if match and not match.objections and not self._has_rival(stated[first:last], before, match):
                 yield match
 
     def _places_after(self, before: int, last: Words) -> range:
@@ -138,11 +138,12 @@ class StatementAlignment:
         sentence = clauses[before].sentence
         return range(before, next((place for place in ahead if clauses[place].sentence != sentence), ahead.stop))
 
-    def _has_rival(self, stated: Sequence[Words], before: int, place: int) -> bool:
+    def _has_rival(self, stated: Sequence[Words], before: int, match: ClauseMatch) -> bool:
         """Return whether a clause in between gives another number of the same unit."""
         units = {word.unit for clause in stated for word in clause if word.kind == "number"}
-        between = self._passage.clauses[before + 1 : place] if before >= 0 else ()
-        return any(word.kind == "number" and word.unit in units for one in between for word in one.words)
+        between = set(range(before + 1, match.place)) - match.places if units and before >= 0 else ()
+        words = (word for place in between for word in self._passage.clauses[place].words)
+        return any(word.kind == "number" and word.unit in units for word in words)
 
     def _context_objections(self, stated: Sequence[Words], chain: Chain) -> Iterator[Objection]:
         """Yield what the clauses around the aligned ones change: a condition, a speaker or an exception left out."""
@@ -160,6 +161,8 @@ class StatementAlignment:
                     yield Objection("exception", (), clause.words)
             if self._passage.clauses[place].is_quoted and not is_attributed:
                 yield Objection("attribution", (), ())
+            if self._passage.is_asked(place):
+                yield Objection("question", (), ())
 
     def _speaks_later(self, number: int, place: int, used: frozenset[int]) -> bool:
         clauses = self._passage.clauses

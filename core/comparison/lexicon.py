@@ -11,6 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+SAID = (
+    "said|says|say|writes|wrote|stated|states|claimed|claims|claim|argued|argues|argue|believed|believes|believe|thinks|thought|"
+    "think|warned|warns|insisted|insists|suggested|suggests|reported|reports|added|adds|hopes|hoped|fears|feared|alleges|estimates"
+)
+"""English verbs of saying."""
+
 TURNING: dict[str, str] = {
     "negation": """
         不 并不 并未|没有 没 未 尚未 还没有 还没 并没有 从未 从没 未曾 不曾 未有
@@ -28,7 +34,7 @@ TURNING: dict[str, str] = {
         可能 或许 也许 可能会 或将 或会 有可能 很可能 极有可能|或 或者 或是
         一定 必然 必将 肯定 势必
         大概 大约是|似乎 好像 看来 看似|疑似 涉嫌|据说 传闻 传言 网传 据传 有传言|建议 倡议|鼓励|要求 责令|呼吁|希望 期望 期待 盼望|有望|预计 预期 预料 预测 估计|推测 猜测|怀疑|争取|尽量 尽可能|最好|值得|愿意|打算 计划 拟 准备 筹划 规划 有意 意欲|考虑|试图 企图 尝试 力图|旨在|目标|如期|本可 本来可以 原本可以|主张 请求 申请|起诉 指控 控告|号称 自称 声称 宣称 所谓|误 误以为 误认为|谣言 辟谣 造谣
-        may|might|can|could|must|should|shall|would|ought|perhaps|maybe|possibly|probably|likely|unlikely|apparently|reportedly|allegedly|alleged|supposedly|supposed|seems|seemed|appears|appeared|expected|expects|planned|plans|intends|hopes|aims|proposed|suggested|recommended|tried|attempted|rumoured rumored|required|allowed|permitted|potential|so-called
+        may|might|can|could|must|should|shall|would|ought|perhaps|maybe|possibly|probably|likely|unlikely|apparently|reportedly|allegedly|alleged|supposedly|supposed|seems|seemed|appears|appeared|expected|expects|planned|plans|intends|aims|proposed|recommended|tried|attempted|rumoured rumored|required|allowed|permitted|potential|so-called
     """,
     "time": """
         已 已经 业已 早已|曾 曾经 一度|将 将会 将要 即将 会将|正 正在 正处于|一直 始终 持续|仍 仍然 依然 依旧 仍旧 还是|首次 第一次 首度 初次|再次 再度 再一次 又 重新|
@@ -51,9 +57,9 @@ TURNING: dict[str, str] = {
         因 因为 由于 缘于 源于 出于|导致 致使 造成 引发 引起 使得 招致 促使 带来|因此 所以 因而 故 于是 为此|从而 进而|为了 旨在|原因 缘由 起因|得益于 归功于|归咎于|缘故|虽 虽然 尽管|但 但是 然而 不过 却 可是|反而 反倒 相反
         because|due|although|though|despite|but|however|therefore|thus
     """,
-    "attribution": """
+    "attribution": f"""
         称 表示 说 指出 透露 坦言 谈到 说道 写道 提到 强调 声明 直言 告诉 介绍 回应 回应称 表示称 介绍称|认为 觉得 看来 主张|否认|承认 供认|证实 确认|宣布 宣告|警告 警示|批评 抨击 指责|质疑|同意 赞成 支持 赞同|反对 不赞成 不同意|据 根据 依据 依照 按照 遵照|判决 裁定 判处|相信|猜想|担心 担忧|调侃|解释|承诺|威胁|怀疑|发现|显示 表明
-        said says|stated states|claimed claims|argued argues|believed believes|thinks thought|told|according|announced|admitted|confirmed|warned|insisted|accused
+        {SAID}|told|according|announced|admitted|confirmed|accused
     """,
     "date": """
         此前 先前 早前|此后 随后|昨日 昨天|今日 今天|明日 明天|上月 上个月|本月 这个月|下月 下个月|上半年|下半年|当年|同年|当天 当日|当晚|同日|本周|上周|次日|周一 星期一|周二 星期二|周三 星期三|周四 星期四|周五 星期五|周六 星期六|周日 星期日 星期天
@@ -75,10 +81,7 @@ SPEECH = frozenset(
 ) | {
     "modality:据说",
     "modality:号称",
-    *(
-        f"attribution:{word}"
-        for word in ["said", "stated", "claimed", "argued", "believed", "thinks", "warned", "insisted"]
-    ),
+    *(f"attribution:{word}" for word in SAID.split("|")),
 }
 """Words behind which stands what somebody says, not what the source says."""
 
@@ -274,7 +277,7 @@ OPPOSITES = """
 """Axes of words that exclude one another: the two sides of each line are separated by a slash."""
 
 PLAIN = """
-驳回 支持 不复 不错 不稳定 不易 不佳 不俗 节目 项目 题目 科目 栏目 目录 曲目 耳目 不许可 许可 不合格 不同 不断 不仅 不但 不过 不久 不少 不管 不论 不妨 不良 不锈钢 不动产 不丹 不等 不一 不止 不只 不可抗力 不得不 不列颠 不禁 不由得 不约而同 不满意 不幸 不当 不明 不合理 不稳定 不正当 不适 不对称 不确定 不利 不足 不便 不安 不锈
+一方 另一方 双方当事人 对方 甲方 乙方 我方 各方 买方 卖方 驳回 支持 不复 不错 不稳定 不易 不佳 不俗 节目 项目 题目 科目 栏目 目录 曲目 耳目 不许可 许可 不合格 不同 不断 不仅 不但 不过 不久 不少 不管 不论 不妨 不良 不锈钢 不动产 不丹 不等 不一 不止 不只 不可抗力 不得不 不列颠 不禁 不由得 不约而同 不满意 不幸 不当 不明 不合理 不稳定 不正当 不适 不对称 不确定 不利 不足 不便 不安 不锈
 未来 未成年人 未成年 未婚 未知 未经 无线 无论 无锡 无人机 无人 无限 无数 无形 无偿 无罪 无期 无期徒刑 无花果 无色 无疑 无机 无奈 无辜 无关 无限责任 有限责任
 非常 非洲 非凡 非法 是非 除非 非典 非正式 非同 非物质 否则 是否 能否 可否
 莫斯科 莫 别墅 别人 特别 级别 区别 分别 个别 性别 告别 类别 识别 鉴别

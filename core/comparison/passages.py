@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 
 from core.comparison.lexicon import EVIDENCE, SPEECH
 from core.comparison.words import VALUES, Word, split_clauses
@@ -19,14 +20,23 @@ _CONDITION_KEYS = frozenset(
         "condition:凡",
         "condition:仅在",
         "condition:除",
+        "condition:if",
+        "condition:unless",
+        "condition:except",
+        "condition:provided",
+        "condition:when",
     ]
 )
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
 _EXCEPTION = re.compile(
-    "除外|不在此限|例外|另有(?:规定|约定)|^(?:and |but )?(?:unless|except|if|provided|only|according)\\b"
-    "|\\b(?:said|says|claimed|claims|argued|argues|believes?)$",
+    "除外|不在此限|例外|另有(?:规定|约定)"
+    r"|^(?:and |but )?(?:unless|except|if|provided|when|until|only|not|according|contrary|although|though|at least)\b",
     re.IGNORECASE,
 )
+_ASKED = re.compile(
+    r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c"
+)
+_IS_IT_TRUE = re.compile("(?:真|属实|可信|靠谱|对|是)的?吗|真的假的|是真是假|是否属实")
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,8 @@ class PassageClause:
     offset: int
     """What must be added to the places of its words to find them in the source."""
     text: str
+    end_mark: str = ""
+    """What stands between this clause and the next one."""
     is_quoted: bool = False
 
     @cached_property
@@ -59,13 +71,22 @@ class PassageClause:
     def is_attribution(self) -> bool:
         """True if the rest of the sentence is what somebody says."""
         own = [word for word in self.words if not word.is_particle]
+        if own and own[0].key == "attribution:according":
+            return True
         if not own or own[-1].key not in SPEECH | EVIDENCE:
             return False
         return own[-1].key in SPEECH or any(word.kind in {"negation", "modality"} for word in own)
 
+    @property
+    def is_asked(self) -> bool:
+        """True for a question, and for answers to choose from."""
+        return bool(_ASKED.search(self.text + self.end_mark))
+
     @cached_property
     def is_exception(self) -> bool:
-        return _EXCEPTION.search(self.text) is not None
+        """True if it takes something of the clauses before it back, or says behind them who says so: the team writes."""
+        is_english = self.words[-1].text.isascii()
+        return _EXCEPTION.search(self.text) is not None or (is_english and self.is_attribution)
 
 
 @dataclass(frozen=True)
@@ -77,6 +98,11 @@ class ClauseSequence:
     def follows(self, place: int) -> bool:
         """Return whether the clause follows the one before it in the source's text."""
         return place > 0 and self.clauses[place].part - self.clauses[place - 1].part <= 1
+
+    def is_asked(self, place: int) -> bool:
+        """Return whether the clause asks, or the clause behind it asks whether it is true."""
+        behind = self.clauses[place + 1 : place + 2]
+        return self.clauses[place].is_asked or any(_IS_IT_TRUE.search(clause.text) for clause in behind)
 
     def clauses_around(self, place: int) -> Iterator[tuple[int, PassageClause]]:
         """Yield the clauses of the same part of the sentence, and of the part before if that has a condition for both."""
@@ -123,7 +149,9 @@ def read_clauses(
     text: str, sentence: int, part: int, offset: int, published: str | None = None, quotes: Sequence[range] = ()
 ) -> Iterator[PassageClause]:
     """Yield the clauses of one part of a sentence. `quotes`: where the source quotes somebody."""
-    for words in merge_openings(split_clauses(text, published)):
-        start = words[0].start
+    clauses = merge_openings(split_clauses(text, published))
+    for words, later in zip_longest(clauses, clauses[1:]):
+        following = later[0].start if later else len(text)
+        start, end = words[0].start, words[-1].end
         is_quoted = any(start + offset in quote for quote in quotes)
-        yield PassageClause(words, sentence, part, offset, text[start : words[-1].end], is_quoted)
+        yield PassageClause(words, sentence, part, offset, text[start:end], text[end:following], is_quoted)
