@@ -10,13 +10,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import math
 import os
 import random
 import re
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +23,8 @@ from typing import Any, NamedTuple
 
 from bench import report
 from bench.fit_checks import CLAIMS
+from bench.rows import markdown_table
+from bench.shares import wilson
 from core.answer.check_results import SourceCheck, SourceText, Verdict
 from core.app import extra_sections
 from core.base.chinese.sentences import split_sentences
@@ -237,15 +238,6 @@ def _judged(claim: Claim, said: ModelVerdict | None) -> Judged:
 # ── The report ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def wilson(count: int, of: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share."""
-    if not of:
-        return 0.0, 1.0
-    z, share = 1.96, count / of
-    middle, spread = share + z * z / (2 * of), z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return max(0.0, (middle - spread) / (1 + z * z / of)), min(1.0, (middle + spread) / (1 + z * z / of))
-
-
 def share(rows: Sequence[Judged], holds: Callable[[Judged], bool]) -> str:
     count = sum(map(holds, rows))
     if not rows:
@@ -314,17 +306,13 @@ def model_line(name: str, found: Measured) -> Sequence[str]:
     )
 
 
-def table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *lines))
-
-
 def write_line(line: Sequence[str]) -> None:
     """Add a model's line to docs/benchmarks.md, or replace its old one."""
     old = report.REPORT.read_text("utf-8") if report.REPORT.exists() else ""
     section = re.search(rf"^## {TITLE}\n(.*?)(?=^## |\Z)", old, re.MULTILINE | re.DOTALL)
     known = re.findall(r"^\| (.+) \|$", section[1], re.MULTILINE)[2:] if section else []
     lines = {cells.split(" | ")[0]: cells.split(" | ") for cells in known} | {line[0]: list(line)}
-    report.write_section(TITLE, f"{table(HEADER, lines.values())}\n\n{NOTE}")
+    report.write_section(TITLE, f"{markdown_table(HEADER, lines.values())}\n\n{NOTE}")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -346,9 +334,9 @@ def main(arguments: Sequence[str]) -> int:
     judge = INVENTED.get(options.model) or connected_judge(options.model, options.base_url)
     judge = remembering_judge(judge, options.replies) if options.replies else judge
     found = asyncio.run(measure(claims, judge, together=options.together, votes=options.votes))
-    print(table(KIND_HEADER, kind_lines(found.rows)))
+    print(markdown_table(KIND_HEADER, kind_lines(found.rows)))
     line = model_line(options.name or options.model, found)
-    print(f"\n{table(HEADER, [line])}\n{found.failed_calls} calls failed.")
+    print(f"\n{markdown_table(HEADER, [line])}\n{found.failed_calls} calls failed.")
     if options.write:
         write_line(line)
     return 0

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: one section per part, each as its own last run wrote it."""
+"""docs/benchmarks.md: one section per part, each as its own last run wrote it; and the figures in docs/trust.md."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from bench.rows import Row
 
 REPORT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+TRUST = REPORT.with_name("trust.md")
+FIGURES, END_OF_FIGURES = "<!-- figures: written by python -m bench checks -->", "<!-- end of figures -->"
 RESULTS = Path(__file__).resolve().parent / "results.json"
 """The last value of every row on this machine, to compare the next with. Not in the repository: another machine's tell nothing."""
 INTRODUCTION = """# Benchmarks
@@ -29,6 +31,16 @@ def write_section(title: str, text: str) -> None:
     sections[title] = f"Measured {machine}.\n\n{text}"
     whole = "".join(f"\n## {name}\n\n{section.strip()}\n" for name, section in sections.items())
     REPORT.write_text(INTRODUCTION + whole, "utf-8")
+
+
+def write_figures(text: str) -> None:
+    """Replaces what stands between the two marks in docs/trust.md, and leaves the rest."""
+    old = TRUST.read_text("utf-8")
+    before, start, rest = old.partition(FIGURES)
+    _, end, after = rest.partition(END_OF_FIGURES)
+    if not end:
+        raise ValueError(f"{TRUST.name} has no place for figures")
+    TRUST.write_text(f"{before}{start}\n{text.strip()}\n{end}{after}", "utf-8")
 
 
 def change(row: Row) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -39,5 +40,8 @@ HEADER = ["figure", "measured", "limit", "beside", "ratio", ""]
 
 
 def table(rows: list[Row]) -> str:
-    lines = [HEADER, ["---"] * len(HEADER), *(row.cells() for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return markdown_table(HEADER, (row.cells() for row in rows))
+
+
+def markdown_table(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *lines))

@@ -26,7 +26,7 @@ SHORT_SOURCE = 24
 MAX_WINDOWS = 4
 """The number of windows for one statement. With more, any long page would seem to say anything."""
 _SENTENCE = re.compile(r"[^。!?\n;]+(?:[。!?\n;]+[\"”」』)]*)?")
-_SENTENCE_END = re.compile(r"[。!?\n]\W*$")
+_SENTENCE_END = re.compile(r"(?:[。!?\n]|[a-z0-9]\.)\W*$")
 _QUOTE = re.compile("“[^“”\n]{12,600}”|「[^「」\n]{12,600}」")
 """The words of somebody, not a term."""
 _MARKS = re.compile(r"[\W_]+")

@@ -46,7 +46,9 @@ _PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们"
 _PERSONS = frozenset(["他", "她", "它", "他们", "她们", "它们"])
 _SPEAKER = frozenset({"我", "我们", "本人"})
 
-_PREPOSITIONS = frozenset(["在", "于", "以", "通过", "经", "经过", "对", "向", "从", "自", "随着", "attribution:据", "cause:因", "cause:为了"])
+_PREPOSITIONS = frozenset(
+    ["在", "于", "以", "通过", "经", "经过", "对", "向", "从", "自", "随着", "attribution:据", "cause:因", "cause:为了"]
+)
 
 Words = Sequence[Word]
 
@@ -267,7 +269,7 @@ class _Comparison:
         strange = [word for word in skipped if word.key not in own and word.key not in DROPPED and word.kind != "date"]
         if turning := self._turning(skipped):
             yield Objection(turning[0].kind, (), turning)
-        elif self.earlier and strange:
+        elif (self.earlier and strange) or (skipped and _is_phrase(skipped[-1], self.stated[0])):
             yield Objection("subject", (), skipped)
 
     @staticmethod
@@ -279,9 +281,10 @@ class _Comparison:
         dropped = DROPPED | {"time:将"} if any(word.kind == "date" for word in self.stated) else DROPPED
         return [word for word in skipped if word.is_turning and word.key not in dropped]
 
-    @staticmethod
-    def _goes_on(skipped: Words, real: Words) -> bool:
-        """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望."""
+    def _goes_on(self, skipped: Words, real: Words) -> bool:
+        """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望, free in free for children."""
+        if _is_phrase(self.stated[-1], real[0]):
+            return True
         return skipped[0].key in {"的", "之"} and any(word.kind not in VALUES for word in real)
 
     def _is_broken(self, skipped: Words, real: Words) -> bool:
@@ -345,6 +348,11 @@ def _changes_head(skipped: Words) -> bool:
     places = [place for place, word in enumerate(skipped) if word.key in {"的", "之"}]
     behind = skipped[places[0] + 1 :] if places else ()
     return skipped[0].key not in _PREPOSITIONS and any(not word.is_harmless for word in behind)
+
+
+def _is_phrase(one: Word, following: Word) -> bool:
+    """Return whether two neighbours are Latin words, of which neither says the same without the other."""
+    return one.kind == following.kind == "latin"
 
 
 def _is_same_date(stated: Word, found: Word) -> bool:

@@ -20,9 +20,19 @@ _CONDITION_KEYS = frozenset(
         "condition:凡",
         "condition:仅在",
         "condition:除",
+        "condition:if",
+        "condition:unless",
+        "condition:except",
+        "condition:provided",
+        "condition:when",
     ]
 )
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
+_EXCEPTION = re.compile(
+    "除外|不在此限|例外|另有(?:规定|约定)"
+    r"|^(?:and |but )?(?:unless|except|if|provided|when|until|only|not|according|contrary|although|though|at least)\b",
+    re.IGNORECASE,
+)
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c"
 )
@@ -61,6 +71,8 @@ class PassageClause:
     def is_attribution(self) -> bool:
         """True if the rest of the sentence is what somebody says."""
         own = [word for word in self.words if not word.is_particle]
+        if own and own[0].key == "attribution:according":
+            return True
         if not own or own[-1].key not in SPEECH | EVIDENCE:
             return False
         return own[-1].key in SPEECH or any(word.kind in {"negation", "modality"} for word in own)
@@ -72,7 +84,9 @@ class PassageClause:
 
     @cached_property
     def is_exception(self) -> bool:
-        return re.search("除外|不在此限|例外|另有(?:规定|约定)", self.text) is not None
+        """True if it takes something of the clauses before it back, or says behind them who says so: the team writes."""
+        is_english = self.words[-1].text.isascii()
+        return _EXCEPTION.search(self.text) is not None or (is_english and self.is_attribution)
 
 
 @dataclass(frozen=True)

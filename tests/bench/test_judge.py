@@ -64,13 +64,6 @@ def test_what_is_made_supported_and_what_is_lowered_is_counted_apart() -> None:
     assert line["false ✓ lowered"].startswith("1/1 ")
 
 
-@pytest.mark.parametrize(
-    ("count", "of", "low", "high"), [(0, 100, 0.0, 0.037), (5, 100, 0.0215, 0.1118), (0, 0, 0.0, 1.0)]
-)
-def test_wilson(count: int, of: int, low: float, high: float) -> None:
-    assert judge.wilson(count, of) == pytest.approx((low, high), abs=5e-4)
-
-
 def test_a_model_behind_an_address_gets_its_row_and_keeps_the_others(
     server: OpenAIServer, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

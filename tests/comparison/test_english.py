@@ -1,0 +1,43 @@
+"""English: a clause is compared as a whole, and what somebody says or what holds under a condition is not what the source says."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.answer.check_results import SourceText, Verdict
+from core.checks import check_statement
+
+PAGE = (
+    "Entry to the Casterly museum is free for children under twelve, except on Sundays. The mother of Anna Bell won the silver "
+    "prize in May. The mayor claimed that hundreds of ballots had been lost in the election. Guests may use the upper terrace "
+    "if the weather is dry. The new ferry has not yet been approved by the harbour office."
+)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Entry to the Casterly museum is free for children under twelve.",
+        "Entry to the Casterly museum is free.",
+        "Anna Bell won the silver prize in May.",
+        "Hundreds of ballots had been lost in the election.",
+        "Guests may use the upper terrace.",
+        "The new ferry has been approved by the harbour office.",
+        "The new ferry has not yet been approved.",
+    ],
+)
+def test_a_part_of_a_sentence_is_not_supported(statement: str) -> None:
+    assert check_statement(statement, SourceText(1, PAGE)).verdict is Verdict.UNCHECKED
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Entry to the Casterly museum is free for children under twelve, except on Sundays.",
+        "The mother of Anna Bell won the silver prize in May.",
+        "The mayor claimed that hundreds of ballots had been lost in the election.",
+        "Guests may use the upper terrace if the weather is dry.",
+    ],
+)
+def test_a_whole_sentence_is_supported(statement: str) -> None:
+    assert check_statement(statement, SourceText(1, PAGE)).verdict is Verdict.SUPPORTED
