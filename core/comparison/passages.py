@@ -27,6 +27,8 @@ _CONDITION_KEYS = frozenset(
         "condition:when",
     ]
 )
+_ALLEGATIONS = frozenset({"modality:起诉", "modality:号称"})
+"""Words by which the whole sentence is what somebody alleges."""
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
 _EXCEPTION = re.compile(
     "除外|不在此限|例外|另有(?:规定|约定)"
@@ -71,7 +73,7 @@ class PassageClause:
     def is_attribution(self) -> bool:
         """True if the rest of the sentence is what somebody says."""
         own = [word for word in self.words if not word.is_particle]
-        if own and own[0].key == "attribution:according":
+        if any(word.key in _ALLEGATIONS for word in own) or (own and own[0].key == "attribution:according"):
             return True
         if not own or own[-1].key not in SPEECH | EVIDENCE:
             return False
