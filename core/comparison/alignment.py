@@ -303,7 +303,8 @@ class _Comparison:
         units = {word.unit for word in self.stated if word.kind == "number"}
         if any(word.kind == "number" and word.unit in units for word in real):
             return True
-        if any(word.kind == "date" for word in self.stated) and any(word.kind == "date" for word in real):
+        dates = {word.key for word in self.stated if word.kind == "date"}
+        if dates and any(word.kind == "date" and word.key not in dates for word in real):
             return True
         if _changes_head(skipped):
             return True

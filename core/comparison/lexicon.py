@@ -37,7 +37,7 @@ TURNING: dict[str, str] = {
         may|might|can|could|must|should|shall|would|ought|perhaps|maybe|possibly|probably|likely|unlikely|apparently|reportedly|allegedly|alleged|supposedly|supposed|seems|seemed|appears|appeared|expected|expects|planned|plans|intends|aims|proposed|recommended|tried|attempted|rumoured rumored|required|allowed|permitted|potential|so-called
     """,
     "time": """
-        已 已经 业已 早已|曾 曾经 一度|将 将会 将要 即将 会将|正 正在 正处于|一直 始终 持续|仍 仍然 依然 依旧 仍旧 还是|首次 第一次 首度 初次|再次 再度 再一次 又 重新|
+        已 已经 业已 早已|曾 曾经 一度 曾一度|将 将会 将要 即将 会将|正 正在 正处于|一直 始终 持续|仍 仍然 依然 依旧 仍旧 还是|首次 第一次 首度 初次|再次 再度 再一次 又 重新|
         之前 以前 前|之后 以后 后 过后|起初 最初 原本 原来|原 前任 原任 时任|直到 直至|从此|才|先|当地时间|北京时间|永远 永久|暂时 临时|每年|每月|每天 每日|曾任
         will|already|yet|still|former|formerly|once|previously|before|after|until|since|again|soon|later|earlier|currently|always|ever
     """,
@@ -62,7 +62,7 @@ TURNING: dict[str, str] = {
         {SAID}|told|according|announced|admitted|confirmed|accused
     """,
     "date": """
-        此前 先前 早前|此后 随后|昨日 昨天|今日 今天|明日 明天|上月 上个月|本月 这个月|下月 下个月|上半年|下半年|当年|同年|当天 当日|当晚|同日|本周|上周|次日|周一 星期一|周二 星期二|周三 星期三|周四 星期四|周五 星期五|周六 星期六|周日 星期日 星期天
+        此前 先前 早前|此后 随后|昨日 昨天|今日 今天|明日 明天|上月 上个月|本月 这个月|下月 下个月|上半年|下半年|第一季度 一季度|第二季度 二季度|第三季度 三季度|第四季度 四季度|当年|同年|当天 当日|当晚|同日|本周|上周|次日|周一 星期一|周二 星期二|周三 星期三|周四 星期四|周五 星期五|周六 星期六|周日 星期日 星期天
     """,
     "voice": """
         被 遭 遭到 遭受 受到|让 使 令 叫|命令 下令|迫使 逼迫|帮助 协助|邀请|委托|授权|派遣 派出|率领 带领|陪同|代表|代替 替
@@ -118,7 +118,7 @@ RANKS = frozenset(
 """Words that hold only for exactly the things that are named."""
 
 SYNONYMS = """
-获得 夺得 赢得 取得 斩获 摘得 拿到 拿下 荣获 夺取 收获 获 获取 获颁 揽获 赢 获胜 取胜|夺冠 夺得冠军 获得冠军 摘得冠军|成立 创立 创建 创办 设立 建立 组建|位于 坐落于 地处 坐落在 位处
+距离 离 距|受害人 受害者|获得 夺得 赢得 取得 斩获 摘得 拿到 拿下 荣获 夺取 收获 获 获取 获颁 揽获 赢 获胜 取胜|夺冠 夺得冠军 获得冠军 摘得冠军|成立 创立 创建 创办 设立 建立 组建|位于 坐落于 地处 坐落在 位处
 去世 逝世 离世 辞世|担任 出任 就任|卸任 离任 离职 辞任|加入 加盟|击败 战胜 打败 力克 战胜了 击败了|举行 举办 召开|参加 参与 出席 参赛|前往 去往 去 赴|售价 价格 定价|购买 购入 采购 买
 出售 销售 售出 卖|涨价 提价|降价 减价|费用 花费 开支 成本|员工 职工 雇员 工作人员|法院 人民法院|检察院 人民检察院|政府 人民政府|全国人大常委会 全国人民代表大会常务委员会|全国人大 全国人民代表大会|中国 我国
 欧盟 欧洲联盟|北约 北大西洋公约组织|联合国 联合国组织|新冠肺炎 新冠 新型冠状病毒肺炎|医生 医师|患者 病人|药物 药品 药|服用 口服|儿童 小孩 孩子|成年人 成人|未成年人 未成年|老人 老年人|办法 方法 方式 手段
@@ -155,7 +155,8 @@ SYNONYMS = """
 
 PARTICLES = """
 的 了 是 为 在 于 地 得 着 过 之 所 而 则 就 也 还 便 其 等 等等 们 个 有 会 即 以 时 中 里 上 这 那 该 此 和 与 及 以及 并 并且 且 而且 呢 啊 吧 吗 呀 嘛 么 由 把 将其 达 达到
-高达 共 一个 这个 这一 他 她 它
+高达 共 一个 这个 这一 他 她 它 从
+这家 这名 这位 这起 这款 这座 这项 这场 这部 这支 这条 这份 这批 这件 这类 这幅 这艘 这辆 这架 那家 那名 那位 那起 那款 那座 那项 那场 那部 那支 那条 那份 那批 那件 那类 那幅 那艘 那辆 那架 该家 该名 该位 该起 该款 该座 该项 该场 该部 该支 该条 该份 该批 该件 该类 该幅 该艘 该辆 该架 此家 此名 此位 此起 此款 此座 此项 此场 此部 此支 此条 此份 此批 此件 此类 此幅 此艘 此辆 此架
 """
 """Words without a meaning of their own, which may stand on one side only."""
 

@@ -77,6 +77,7 @@ _LABEL = re.compile(
     r"|\d{1,9}(?:\.\d{1,4})?[a-z][a-z0-9]{0,15}|\d{1,4}(?:[.:]\d{1,6}){2,5}|\d{1,4}:\d{1,4}"
 )
 _WORD_GOES_ON = re.compile("[a-z0-9]")
+_LARGE = re.compile("[一二两三四五六七八九]{1,3}[十百千]?[万亿]{1,2}")
 _ITEM = re.compile(r"[).、]\D")
 _LINE_START = re.compile(r"(?:^|[\n:;。])[\s(]*$")
 _ROUGH = 0.1
@@ -154,7 +155,9 @@ def _is_name(match: re.Match[str], plain: str) -> bool:
     if written in {"一", "半"} and not match["high"]:
         return not unit or unit in _WEAK_AFTER_ONE or _UNITS[unit][0] == ""
     # Numerals inside ordinary words (万一, 十分, 千万不要, 四川) have no unit; those with one are meant.
-    return not unit and not (len(written) > 2 and set(written) & set("十百千万亿")) and not match["more"]
+    if unit or match["more"] or _LARGE.fullmatch(written):
+        return False
+    return not (len(written) > 2 and set(written) & set("十百千万亿"))
 
 
 def _value(match: re.Match[str]) -> tuple[float, float, str, float]:
