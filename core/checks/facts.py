@@ -101,41 +101,6 @@ def is_incidental_count(quantity: Quantity) -> bool:
     return not quantity.unit and quantity.low == quantity.high < 10 and not quantity.text[0].isdigit()
 
 
-def quantities_with_other_bound(stated: Facts, source: Facts) -> list[Quantity]:
-    """Return quantities whose number the source has under another bound: 100 万 where it says 不到 100 万."""
-    return [
-        quantity
-        for quantity in stated.quantities
-        if best_match(quantity, source.quantities) is QuantityMatch.NEAR
-        and any(
-            match_quantity(quantity, real) is QuantityMatch.NEAR
-            and real.bound != quantity.bound
-            and real.unit == quantity.unit
-            for real in source.quantities
-        )
-    ]
-
-
-def find_misplaced_quantity(stated: Facts, clause: Facts) -> tuple[Quantity, Quantity] | None:
-    """Return a number that is not in the clause of the statement, and the one of its kind that is. Of
-    一年以上的不超过二个月；三年以上的不超过六个月, it is wrong to say 一年以上的不超过六个月, although every word is
-    there."""
-    left = [real for real in clause.quantities if best_match(real, stated.quantities) is not QuantityMatch.SAME]
-    for quantity in stated.quantities:
-        if best_match(quantity, clause.quantities) is QuantityMatch.SAME:
-            continue
-        for real in left:
-            if _quantity_kind(quantity) and _quantity_kind(quantity) == _quantity_kind(real):
-                return quantity, real
-    return None
-
-
-def _quantity_kind(quantity: Quantity) -> tuple[str, str] | None:
-    """Return what is counted and the bound; None for a bare number. 九次 is of the kind of 两次, 两名 is not."""
-    counted = counted_thing(quantity)
-    return (counted, quantity.bound) if counted else None
-
-
 def _counterpart(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
     """Return the source's quantity in place of the stated one, preferring the same bound: for 不得超过三个月,
     不得超过二个月 rather than 三个月以上."""

@@ -14,7 +14,7 @@ from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts, find_differences
 from core.checks.source_index import PassageContext, pair_code
-from core.checks.wording import Conflict, compact, find_conflicts, is_question, remove_glosses
+from core.checks.wording import compact, is_question, remove_glosses
 from core.comparison import ParsedClauses
 from core.comparison.numbers import QuantityMatch, best_match
 
@@ -138,10 +138,6 @@ class SourceComparison:
         return common_subsequence_length(
             self.statement.compact_text, self.context.windows[0].source.compact_sentence(sentence)
         )
-
-    @cached_property
-    def conflicts(self) -> list[Conflict]:
-        return find_conflicts(self.statement.compact_text, self.context.compact_text)
 
     @cached_property
     def nearest_clause_facts(self) -> Facts:

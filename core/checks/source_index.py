@@ -224,12 +224,6 @@ class PassageContext:
             window.source.facts(place) for window in self.windows[:1] for place in (window.first, window.last)
         )
 
-    def text_around(self, window: Window) -> str:
-        """Return the folded text of the window and a sentence on either side."""
-        start = window.source.spans[max(0, window.first - 1)][0]
-        end = window.source.spans[min(len(window.source.spans) - 1, window.last + 1)][1]
-        return window.source.folded[start:end]
-
 
 def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> PassageContext:
     """Return the best windows for a statement's pairs. Each pair comes once and must have been indexed."""

@@ -113,6 +113,37 @@ def test_what_it_says_otherwise_is_shown_side_by_side(statement: str, stated: st
 
 
 @pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("用人单位可以解除劳动合同。", "用人单位不得解除劳动合同。"),
+        ("用人单位无需支付赔偿金。", "用人单位应当支付赔偿金。"),
+        ("公司收入同比增长两成。", "公司收入同比下降两成。"),
+        ("公司收入同比增长两成。", "公司收入环比增长两成。"),
+        ("失业率高于预期水平。", "失业率低于预期水平。"),
+        ("这是全国最高的大楼。", "这是全国最低的大楼。"),
+        ("该药物能治疗感冒。", "该药物不能治疗感冒。"),
+        ("收费标准不由管理局负责。", "收费标准由管理局负责。"),
+    ],
+)
+def test_the_opposite_contradicts(statement: str, passage: str) -> None:
+    assert check(statement, passage).verdict is Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("用人单位不得解除劳动合同。", "用人单位禁止解除劳动合同。"),
+        ("公司收入上升两成。", "公司收入增长两成。"),
+        ("公司收入增长，利润下降。", "公司利润下降，收入增长。"),
+        ("不仅能治疗感冒。", "能治疗感冒。"),
+        ("当事人可以提交证据。", "当事人应当提交证据。"),
+    ],
+)
+def test_other_words_for_the_same_do_not_contradict(statement: str, passage: str) -> None:
+    assert check(statement, passage).verdict is not Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
     "page",
     [
         "网传海州市将停止供水七天，消息不实。",
