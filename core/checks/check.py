@@ -30,7 +30,7 @@ from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
 from core.checks.uncited import find_uncited
 from core.checks.wording import compact, find_quotations, is_refutation, nearest_wording
-from core.comparison import MAX_CLAUSES, Chain, Contradiction, Objection, ClauseSequence, StatementAlignment, Words
+from core.comparison import MAX_CLAUSES, Chain, ClauseSequence, Contradiction, Objection, StatementAlignment, Words
 
 SAME_TOPIC_SHARE = 0.5
 """The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a

@@ -133,14 +133,19 @@ def find_misplaced_quantity(stated: Facts, clause: Facts) -> tuple[Quantity, Qua
 
 def _quantity_kind(quantity: Quantity) -> tuple[str, str] | None:
     """Return what is counted and the bound; None for a bare number. 九次 is of the kind of 两次, 两名 is not."""
-    counted = quantity.unit or _COUNTED.sub("", quantity.text)
+    counted = _counted(quantity)
     return (counted, quantity.bound) if counted else None
+
+
+def _counted(quantity: Quantity) -> str:
+    """Return the unit, or the word for what is counted."""
+    return quantity.unit or _COUNTED.sub("", quantity.text)
 
 
 def _counterpart(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
     """Return the source's quantity in place of the stated one, preferring the same bound: for 不得超过三个月,
     不得超过二个月 rather than 三个月以上."""
-    same_unit = [real for real in unstated if real.unit == quantity.unit]
+    same_unit = [real for real in unstated if _counted(real) == _counted(quantity)]
     return min(same_unit, key=lambda real: real.bound != quantity.bound).text if same_unit else ""
 
 

@@ -24,6 +24,8 @@ _AHEAD = 3
 """The number of clauses of the passage between two that the statement joins."""
 _JOINED = 2
 """The number of clauses of the statement that one clause of the passage may say."""
+_NEARBY = 3
+"""The number of clauses on each side in which a value may belong to the same thing."""
 _SPECIFIC = 5.0
 """The weight of words, without values, by which a clause is recognised wherever it stands."""
 _PART_END = re.compile("[；;。！!？?\n]+")
@@ -163,6 +165,14 @@ class StatementAlignment:
                 yield Objection("attribution", (), ())
             if self._passage.is_asked(place):
                 yield Objection("question", (), ())
+            if self._passage.clauses[place].is_latin:
+                yield from self._rest_of_sentence(place, used)
+
+    def _rest_of_sentence(self, place: int, used: frozenset[int]) -> Iterator[Objection]:
+        """Yield what else the sentence says. The words that turn the meaning are not listed for other languages."""
+        for number in self._passage.statement_around(place):
+            if number not in used:
+                yield Objection("skipped", (), self._passage.clauses[number].words)
 
     def _speaks_later(self, number: int, place: int, used: frozenset[int]) -> bool:
         clauses = self._passage.clauses
@@ -195,7 +205,11 @@ class StatementAlignment:
         """Return what a clause of the passage says otherwise. `follows`: the places are those behind what was said."""
         for match in sorted(found, key=lambda match: -match.share):
             own = sum(word.weight for word, _, _ in match.pairs if word.kind not in VALUES)
-            if (follows or is_first or own >= _SPECIFIC) and (other := find_contradiction(match, follows=follows)):
+            if not (follows or is_first or own >= _SPECIFIC):
+                continue
+            other = find_contradiction(match, follows=follows)
+            is_alone = [len(gap.extra) for gap in match.gaps] == [1]
+            if other and (follows or is_alone or not self._stands_nearby(other.stated, match.place)):
                 return other
         clauses = self._passage.clauses
         for place in range(len(clauses)):
@@ -203,6 +217,12 @@ class StatementAlignment:
             if other := find_exchange(clause, clauses[place].words) or find_exchange(clause, joined):
                 return other
         return None
+
+    def _stands_nearby(self, stated: Words, place: int) -> bool:
+        """Return whether the stated value is given for something else nearby. The clause may be about that."""
+        near = self._passage.clauses[max(0, place - _NEARBY) : place + _NEARBY + 1]
+        values = {word.key for word in stated if word.kind in VALUES}
+        return any(word.key in values for clause in near for word in clause.words)
 
 
 def _is_opening(clause: Words) -> bool:

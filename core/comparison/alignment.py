@@ -272,9 +272,8 @@ class _Comparison:
 
     def _goes_on(self, skipped: Words, real: Words) -> bool:
         """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望, free in free for children."""
-        if _is_phrase(self.stated[-1], real[0]):
-            return True
-        return skipped[0].key in {"的", "之"} and any(word.kind not in VALUES for word in real)
+        is_described = skipped[0].key in {"的", "之"} and any(word.kind not in VALUES for word in real)
+        return is_described or _is_phrase(self.stated[-1], real[0])
 
     def _is_broken(self, skipped: Words, real: Words) -> bool:
         """Return whether what the passage says in between may belong to somebody else."""
@@ -293,6 +292,8 @@ class _Comparison:
         keys = [word.key for word in left if word.kind != "date"]
         is_name = all(word.kind in {"", "latin", "date"} for word in left)
         if not keys or not is_name or not all(_is_link(word) for word in skipped):
+            return left
+        if _is_phrase(left[-1], self.stated[self.stated.index(left[-1]) + 1]):  # English names who it speaks of
             return left
         for back, clause in enumerate(self.passage.clauses_before(self.first, _CLAUSES_BACK), 1):
             named = [word for word in clause.words if not _is_link(word) and word.kind != "date"]

@@ -13,15 +13,15 @@ from core.comparison.lexicon import RANKS, are_opposite
 from core.comparison.numbers import QuantityMatch, match_quantity
 from core.comparison.words import VALUES, Word
 
-_COMPARABLE = 0.6
+_COMPARABLE = 0.5
 """The share of a clause's weight that must agree before a difference in the rest counts."""
-_NEARLY_ALL = 0.75
+_NEARLY_ALL = 0.65
 """The same for a negation, which may belong to what was left out."""
 _ENOUGH = 4.0
 """The weight that must agree: fewer words stand in any text."""
 _ENOUGH_BEHIND = 3.0
 """The same behind a clause that agrees."""
-_MOST_LEFT = 4
+_MOST_LEFT = 6
 """The number of further words that may be left over on either side."""
 _NEGATIONS = frozenset(
     f"negation:{word}" for word in ["不", "没有", "无", "并非", "无法", "不再", "不会", "不应", "禁止", "不予"]
@@ -119,7 +119,7 @@ def _with_next_word(gap: Gap, match: ClauseMatch) -> Contradiction:
 def _differ(stated: Quantity | WrittenDate | None, found: Quantity | WrittenDate | None) -> bool:
     if isinstance(stated, Quantity) and isinstance(found, Quantity):
         if stated.unit != found.unit:
-            return {stated.unit, found.unit} <= CURRENCIES
+            return {stated.unit, found.unit} <= CURRENCIES and stated.exact == found.exact
         return match_quantity(stated, found) is QuantityMatch.OTHER
     if isinstance(stated, WrittenDate) and isinstance(found, WrittenDate):
         parts = [(stated.year, found.year), (stated.months, found.months), (stated.day, found.day)]
