@@ -141,11 +141,15 @@ class StatementAlignment:
         return range(before, next((place for place in ahead if clauses[place].sentence != sentence), ahead.stop))
 
     def _has_rival(self, stated: Sequence[Words], before: int, match: ClauseMatch) -> bool:
-        """Return whether a clause in between gives another number of the same unit."""
+        """Return whether a clause in between says something like it, with another number of the same unit."""
         units = {word.unit for clause in stated for word in clause if word.kind == "number"}
+        keys = {word.key for clause in stated for word in clause if not word.is_harmless}
         between = set(range(before + 1, match.place)) - match.places if units and before >= 0 else ()
-        words = (word for place in between for word in self._passage.clauses[place].words)
-        return any(word.kind == "number" and word.unit in units for word in words)
+        return any(
+            not keys.isdisjoint(clause.keys)
+            and any(word.unit in units for word in clause.words if word.kind == "number")
+            for clause in (self._passage.clauses[place] for place in between)
+        )
 
     def _context_objections(self, stated: Sequence[Words], chain: Chain) -> Iterator[Objection]:
         """Yield what the clauses around the aligned ones change: a condition, a speaker or an exception left out."""

@@ -43,7 +43,12 @@ LINKS = frozenset(
 ) - {"modality:可能", "time:才"}
 """Words at the beginning of a clause that only tie it to the one before."""
 _PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们", "她们", "它们", "他的"])
+_PERSONS = frozenset(["他", "她", "它", "他们", "她们", "它们"])
 _SPEAKER = frozenset({"我", "我们", "本人"})
+
+_PREPOSITIONS = frozenset(
+    ["在", "于", "以", "通过", "经", "经过", "对", "向", "从", "自", "随着", "attribution:据", "cause:因", "cause:为了"]
+)
 
 Words = Sequence[Word]
 
@@ -246,6 +251,8 @@ class _Comparison:
             real_skipped = []
         if left or (light and real_skipped and not is_first):
             yield Objection(_kind_of(left, real_skipped), left or light, real_skipped)
+        elif is_first and any(word.key in _PERSONS for word in extra) and self._has_subject(real_skipped):
+            yield Objection("subject", extra, real_skipped)
         elif is_first:
             yield from self._judge_opening(real_skipped)
         elif turning := self._turning(real_skipped):
@@ -265,6 +272,10 @@ class _Comparison:
         elif (self.earlier and strange) or (skipped and _is_phrase(skipped[-1], self.stated[0])):
             yield Objection("subject", (), skipped)
 
+    @staticmethod
+    def _has_subject(skipped: Words) -> bool:
+        return any(word.kind != "date" and word.key not in LINKS | DROPPED | _SPEAKER for word in skipped)
+
     def _turning(self, skipped: Words) -> list[Word]:
         """Return the words of the passage that must not be left out. 将 says nothing beside a date."""
         dropped = DROPPED | {"time:将"} if any(word.kind == "date" for word in self.stated) else DROPPED
@@ -279,6 +290,10 @@ class _Comparison:
         """Return whether what the passage says in between may belong to somebody else."""
         units = {word.unit for word in self.stated if word.kind == "number"}
         if any(word.kind == "number" and word.unit in units for word in real):
+            return True
+        if any(word.kind == "date" for word in self.stated) and any(word.kind == "date" for word in real):
+            return True
+        if _changes_head(skipped):
             return True
         if real and (real[0].kind == "latin" or (len(skipped) == 1 and real[0].is_single)):
             return True
@@ -326,6 +341,14 @@ class _Comparison:
             if opening and opening.kind == "date":
                 return _is_same_date(date, opening)
         return False
+
+
+def _changes_head(skipped: Words) -> bool:
+    """Return whether something of the aligned words acts, and not they: 的妻子 between 张三 and 获奖. What begins with a
+    preposition only says when, where or how."""
+    places = [place for place, word in enumerate(skipped) if word.key in {"的", "之"}]
+    behind = skipped[places[0] + 1 :] if places else ()
+    return skipped[0].key not in _PREPOSITIONS and any(not word.is_harmless for word in behind)
 
 
 def _is_phrase(one: Word, following: Word) -> bool:

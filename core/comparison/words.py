@@ -131,6 +131,8 @@ def _values(plain: str, published: str | None) -> dict[int, Word]:
         found[start] = Word(key, start, day.end, "date", value=day, text=day.text)
         rest = _blank_out(rest, day.start, day.end)
     for one in find_quantities(rest):
+        if one.text in meanings():  # 一度, 一时
+            continue
         found[one.start] = Word(_quantity_key(one), one.start, one.end, "number", value=one, text=one.text)
     return found
 
