@@ -35,6 +35,8 @@ from core.comparison import MAX_CLAUSES, Chain, ClauseSequence, Contradiction, O
 SAME_TOPIC_SHARE = 0.5
 """The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a
 contradiction."""
+SAME_NUMBER_SHARE = 0.65
+"""The share from which another number in the nearest clause contradicts, although the wording differs."""
 NOTHING_NEAR_SHARE = 0.15
 """The share of the statement's pairs up to which no passage speaks of the same thing."""
 MIN_ALIGNED_SHARE = 0.4
@@ -265,7 +267,9 @@ def _find_differences(comparison: SourceComparison, contradiction: Contradiction
     if contradiction:
         yield Difference(contradiction.kind, _written(contradiction.stated), _written(contradiction.found))
         return
-    yield from comparison.differences
+    is_same_topic = comparison.coverage >= SAME_NUMBER_SHARE
+    for one in comparison.differences:
+        yield one if is_same_topic and one.kind != "date" else replace(one, found="")
     if comparison.coverage >= SAME_TOPIC_SHARE:
         yield from _altered_quotes(comparison.statement.text, comparison.context.compact_text)
 

@@ -10,11 +10,10 @@ from core.answer.check_results import Difference
 from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity, find_numbered_names, find_quantities
 from core.base.chinese.script import comparison_form
-from core.comparison.numbers import QuantityMatch, best_match, match_quantity
+from core.comparison.numbers import QuantityMatch, best_match, counted_thing, match_quantity
 from core.comparison.stated_dates import differing_date, find_dates, is_same_date, source_has_date
 
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
-_COUNTED = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿点.,\s]")
 _DATED = re.compile(r"[年月]|[12]\d{3}[-/.]")
 _LABELLED = re.compile(r"[a-z第:]|\d\.")
 _DIGIT = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿半去今明前]")
@@ -133,19 +132,14 @@ def find_misplaced_quantity(stated: Facts, clause: Facts) -> tuple[Quantity, Qua
 
 def _quantity_kind(quantity: Quantity) -> tuple[str, str] | None:
     """Return what is counted and the bound; None for a bare number. 九次 is of the kind of 两次, 两名 is not."""
-    counted = _counted(quantity)
+    counted = counted_thing(quantity)
     return (counted, quantity.bound) if counted else None
-
-
-def _counted(quantity: Quantity) -> str:
-    """Return the unit, or the word for what is counted."""
-    return quantity.unit or _COUNTED.sub("", quantity.text)
 
 
 def _counterpart(quantity: Quantity, unstated: Sequence[Quantity]) -> str:
     """Return the source's quantity in place of the stated one, preferring the same bound: for 不得超过三个月,
     不得超过二个月 rather than 三个月以上."""
-    same_unit = [real for real in unstated if _counted(real) == _counted(quantity)]
+    same_unit = [real for real in unstated if counted_thing(real) == counted_thing(quantity)]
     return min(same_unit, key=lambda real: real.bound != quantity.bound).text if same_unit else ""
 
 

@@ -365,10 +365,11 @@ def _is_same_date(stated: Word, found: Word) -> bool:
 
 
 def _is_same_quantity(stated: Word, found: Word) -> bool:
-    """Return whether the number is covered by the stated one: 约 3000 人 by 2987 人."""
+    """Return whether the statement rounds the number: 约 3000 人 for 2987 人. 约 2987 人 is a doubt that the source has not."""
     one, other = stated.value, found.value
-    is_number = isinstance(one, Quantity) and isinstance(other, Quantity)
-    return is_number and match_quantity(one, other) is QuantityMatch.SAME  # type: ignore[arg-type]
+    if not (isinstance(one, Quantity) and isinstance(other, Quantity)) or one.exact == other.exact:
+        return False
+    return one.sign == "≈" and match_quantity(one, other) is QuantityMatch.SAME
 
 
 def _gaps(stated: Words, found: Words, runs: Sequence[EqualRun]) -> Iterator[Gap]:

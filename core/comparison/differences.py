@@ -10,7 +10,7 @@ from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import CURRENCIES, Quantity
 from core.comparison.alignment import ClauseMatch, Gap, Words
 from core.comparison.lexicon import RANKS, are_opposite
-from core.comparison.numbers import QuantityMatch, match_quantity
+from core.comparison.numbers import QuantityMatch, counted_thing, match_quantity
 from core.comparison.words import VALUES, Word
 
 _COMPARABLE = 0.5
@@ -120,7 +120,8 @@ def _differ(stated: Quantity | WrittenDate | None, found: Quantity | WrittenDate
     if isinstance(stated, Quantity) and isinstance(found, Quantity):
         if stated.unit != found.unit:
             return {stated.unit, found.unit} <= CURRENCIES and stated.exact == found.exact
-        return match_quantity(stated, found) is QuantityMatch.OTHER
+        is_other = match_quantity(stated, found) is QuantityMatch.OTHER
+        return is_other and (bool(stated.unit) or counted_thing(stated) == counted_thing(found))
     if isinstance(stated, WrittenDate) and isinstance(found, WrittenDate):
         parts = [(stated.year, found.year), (stated.months, found.months), (stated.day, found.day)]
         known = [(one, other) for one, other in parts if one is not None and other is not None]

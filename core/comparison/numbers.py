@@ -7,9 +7,13 @@ import re
 from collections.abc import Iterable
 from enum import IntEnum
 
-from core.base.chinese.quantities import Quantity, is_just_below
+from core.base.chinese.quantities import BOUND_WORDS, Quantity, is_just_below
+from core.base.chinese.script import comparison_form
 
 _OPPOSITE = {(one, other) for above in "≥>" for below in "≤<" for one, other in ((above, below), (below, above))}
+
+
+_NUMERALS = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿点.,\s]")
 
 
 class QuantityMatch(IntEnum):
@@ -46,6 +50,11 @@ def best_match(stated: Quantity, source: Iterable[Quantity]) -> QuantityMatch:
 def is_comparable(one: Quantity, other: Quantity) -> bool:
     """Return whether the units allow a comparison. A number without a unit may have lost it in a table."""
     return one.unit == other.unit or not one.unit or not other.unit
+
+
+def counted_thing(quantity: Quantity) -> str:
+    """Return the unit, or the word for what is counted: 次 of 九次."""
+    return quantity.unit or _NUMERALS.sub("", BOUND_WORDS.sub("", comparison_form(quantity.text)))
 
 
 def _is_close(stated: Quantity, real: Quantity, tolerance: float) -> bool:

@@ -56,6 +56,8 @@ _BEFORE = (
     "|低于|少于|小于|至少|最少|至多|最多|最高|大概|差不多|平均"
 )
 _AFTER = "以上|以下|以内|之内|左右|上下|及以上|及以下|内|之久"
+BOUND_WORDS = re.compile(f"{_BEFORE}|{_AFTER}")
+"""The words that make an interval of a number."""
 _RANGE = r"\s?[-–—~～至到]\s?"
 _FIRST = "".join({word[0] for word in re.findall(r"[^|()?:\[\]]+", _BEFORE)}) + "uh人$¥￥€£翻半"
 _FIRST += "".join((*DIGITS, *UNITS, *LARGE_UNITS))
