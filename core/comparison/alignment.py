@@ -308,8 +308,6 @@ class _Comparison:
         is_name = all(word.kind in {"", "latin", "date"} for word in left)
         if not keys or not is_name or not all(_is_link(word) for word in skipped):
             return left
-        if _is_phrase(left[-1], self.stated[self.stated.index(left[-1]) + 1]):  # English names who it speaks of
-            return left
         for back, clause in enumerate(self.passage.clauses_before(self.first, _CLAUSES_BACK), 1):
             named = [word for word in clause.words if not _is_link(word) and word.kind != "date"]
             words = [word.key for word in named]
