@@ -15,7 +15,7 @@ from functools import cached_property
 from core.comparison.alignment import ClauseMatch, Objection, Words, match_clause
 from core.comparison.differences import Contradiction, find_contradiction, find_exchange
 from core.comparison.lexicon import SPEECH
-from core.comparison.passages import ClauseSequence, merge_openings
+from core.comparison.passages import ClauseSequence, PassageClause, merge_openings
 from core.comparison.words import VALUES, split_clauses
 
 MAX_CLAUSES = 24
@@ -159,7 +159,7 @@ class StatementAlignment:
             for number, clause in self._passage.clauses_around(place):
                 if number in used:
                     continue
-                if number < place and clause.is_condition:
+                if number < place and clause.is_condition and not self._names(clause):
                     yield Objection("condition", (), clause.words)
                 if number < place and clause.is_attribution and not self._speaks_later(number, place, used):
                     yield Objection("attribution", (), clause.words)
@@ -177,6 +177,14 @@ class StatementAlignment:
         for number in self._passage.statement_around(place):
             if number not in used:
                 yield Objection("skipped", (), self._passage.clauses[number].words)
+
+    def _names(self, clause: PassageClause) -> bool:
+        """Return whether the statement has all the words of a clause, though in another place."""
+        return all(word.key in self._keys for word in clause.words if not word.is_harmless)
+
+    @cached_property
+    def _keys(self) -> set[str]:
+        return {word.key for part in self._statement.parts for clause in part for word in clause}
 
     def _speaks_later(self, number: int, place: int, used: frozenset[int]) -> bool:
         clauses = self._passage.clauses

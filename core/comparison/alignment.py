@@ -197,6 +197,9 @@ class _Comparison:
 
     def match(self, total: float) -> ClauseMatch | None:
         runs = align(self.stated, self.found)
+        self.leaves_asides = not any(
+            self.found[run.found + step].is_aside for run in runs for step in range(run.length)
+        )
         if not runs or (self.border and not runs[0].found < self.border < runs[-1].found_end):
             return None
         weight = sum(word.weight for run in runs for word in self.stated[run.stated : run.stated_end])
@@ -236,7 +239,7 @@ class _Comparison:
                 yield Objection("subject", (), opening)
 
     def _judge_gap(self, extra: Words, skipped: Words, *, is_first: bool, is_last: bool) -> Iterator[Objection]:
-        real_skipped = [word for word in skipped if not word.is_harmless and not word.is_aside]
+        real_skipped = [word for word in skipped if not word.is_harmless and not (word.is_aside and self.leaves_asides)]
         light = [word for word in extra if word.is_harmless and not word.is_particle]
         added = ADDED if not any(word.is_turning for word in real_skipped) else ()
         left = [word for word in extra if not word.is_harmless and word.key not in added]
@@ -278,8 +281,16 @@ class _Comparison:
 
     def _turning(self, skipped: Words) -> list[Word]:
         """Return the words of the passage that must not be left out. 将 says nothing beside a date."""
-        dropped = DROPPED | {"time:将"} if any(word.kind == "date" for word in self.stated) else DROPPED
-        return [word for word in skipped if word.is_turning and word.key not in dropped]
+        return [
+            word
+            for word in skipped
+            if word.is_turning
+            and word.key not in DROPPED
+            and not (word.key == "time:将" and self._is_before_date(word))
+        ]
+
+    def _is_before_date(self, word: Word) -> bool:
+        return next((one.kind == "date" for one in self.found if one.start >= word.end and not one.is_harmless), False)
 
     def _goes_on(self, skipped: Words, real: Words) -> bool:
         """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望, free in free for children."""

@@ -23,6 +23,8 @@ _CONDITION_KEYS = frozenset(
     ]
 )
 _CHINESE = re.compile("[\u4e00-\u9fff]")
+_ALLEGATIONS = frozenset({"modality:起诉", "modality:号称"})
+"""Words by which the whole sentence is what somebody alleges."""
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c"
@@ -62,6 +64,8 @@ class PassageClause:
     def is_attribution(self) -> bool:
         """True if the rest of the sentence is what somebody says."""
         own = [word for word in self.words if not word.is_particle]
+        if any(word.key in _ALLEGATIONS for word in own):
+            return True
         if not own or own[-1].key not in SPEECH | EVIDENCE:
             return False
         return own[-1].key in SPEECH or any(word.kind in {"negation", "modality"} for word in own)

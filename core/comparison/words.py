@@ -144,7 +144,7 @@ def _blank_out(text: str, start: int, end: int) -> str:
 def _quantity_key(quantity: Quantity) -> str:
     if quantity.exact == quantity.exact:  # not NaN
         return f"{quantity.exact:.9g}{quantity.unit}{quantity.sign}"
-    return f"{quantity.low:.9g}-{quantity.high:.9g}{quantity.unit}"
+    return f"{quantity.low:.9g}-{quantity.high:.9g}{quantity.unit}{quantity.sign}"
 
 
 @cache
