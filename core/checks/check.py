@@ -29,7 +29,7 @@ from core.checks.scoring import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, Sco
 from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
 from core.checks.uncited import find_uncited
-from core.checks.wording import compact, find_quotations, is_refutation, nearest_wording
+from core.checks.wording import compact, find_quotations, is_refutation, is_taken_back, nearest_wording
 from core.comparison import MAX_CLAUSES, Chain, ClauseSequence, Contradiction, Objection, StatementAlignment, Words
 
 SAME_TOPIC_SHARE = 0.5
@@ -206,9 +206,10 @@ def _find_verdict(
 ) -> _Finding:
     is_compared = comparison.coverage >= MIN_ALIGNED_SHARE and statement.clauses_by_part.count <= MAX_CLAUSES
     if is_compared and alignment.agreement.is_same:
-        if reason := _reason_for_doubt(comparison):
-            return _Finding(Verdict.UNCHECKED, reason)
-        return _Finding(Verdict.SUPPORTED, "原文如此，逐词比较。", chain=alignment.agreement.chain)
+        chain = alignment.agreement.chain
+        if _is_doubted(statement.text, alignment.parts(chain), source):
+            return _Finding(Verdict.UNCHECKED, "原文附近有辟谣或否认的字样。")
+        return _Finding(Verdict.SUPPORTED, "原文如此，逐词比较。", chain=chain)
     differences = tuple(_find_differences(comparison, alignment.contradiction if is_compared else None))
     if differences:
         return _judge_differences(differences, comparison, source)
@@ -240,12 +241,12 @@ def _reason_not_checkable(statement: ParsedStatement, source: IndexedSource) -> 
     return ""
 
 
-def _reason_for_doubt(comparison: SourceComparison) -> str:
-    """Return why the source may not say so although the words agree; empty if there is no such reason."""
-    context, text = comparison.context, comparison.statement.text
-    if is_refutation(context.text_around(context.windows[0])) and not is_refutation(text):
-        return "原文附近有辟谣或否认的字样。"
-    return ""
+def _is_doubted(statement: str, parts: Sequence[int], source: IndexedSource) -> bool:
+    """Return whether the source says beside the passage that it is not so, and the statement does not."""
+    around, behind = source.text_between(parts[0] - 1, parts[-1] + 1), source.text_between(parts[-1], parts[-1] + 1)
+    if is_refutation(statement) or is_taken_back(statement):
+        return False
+    return is_refutation(around) or is_taken_back(behind)
 
 
 def _judge_differences(

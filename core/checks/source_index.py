@@ -115,6 +115,10 @@ class IndexedSource:
         )
         return ClauseSequence([clause for place in sorted(wanted) for clause in self.clauses(place)])
 
+    def text_between(self, first: int, last: int) -> str:
+        """Return the folded text of these sentences, as far as they exist."""
+        return self.folded[self.spans[max(0, first)][0] : self.spans[min(len(self.spans) - 1, last)][1]]
+
     def whole_passage(self) -> ClauseSequence:
         return ClauseSequence([clause for place in range(len(self.spans)) for clause in self.clauses(place)])
 

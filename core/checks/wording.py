@@ -52,6 +52,10 @@ _ELLIPSIS = re.compile(r"…+|\.{3,}|。{3,}|\[…\]")
 _REFUTED = re.compile(
     "网传|谣言|辟谣|造谣|传言|传闻|不实|虚假(?:信息|消息|宣传)|误传|并非事实|不属实|捏造|骗局|假消息|假新闻|误区|伪科学|以讹传讹|系误读"
 )
+_TAKEN_BACK = re.compile(
+    "(?:这|该|此|上述|以上|前述)(?:种|个|一|些)?(?:说法|观点|传言|消息|言论|论断|结论|主张|指控|数据|报道|看法|理解|认识)?[^。，,]{0,10}"
+    "(?:错误|不准确|不正确|不成立|不可信|不科学|没有(?:科学)?(?:依据|根据)|[毫并]?无(?:依据|根据)|误解|误导|不符合事实|与事实不符|站不住脚|子虚乌有|不予采信|是假的|纯属)"
+)
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![A-Za-z])A[.、．]?[^A-Za-z\n]{1,20}B[.、．]?[^A-Za-z\n]{1,20}C"
 )
@@ -183,6 +187,11 @@ def _count_differing(one: Sequence[str], other: Sequence[str]) -> int:
 def is_refutation(text: str) -> bool:
     """Return whether the text says that something is not true: 网传…不实."""
     return _REFUTED.search(text) is not None
+
+
+def is_taken_back(text: str) -> bool:
+    """Return whether the text says of what stands before that it is wrong: 这种说法没有依据."""
+    return _TAKEN_BACK.search(text) is not None
 
 
 def is_question(text: str) -> bool:

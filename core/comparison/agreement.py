@@ -87,6 +87,10 @@ class StatementAlignment:
             chain += found.chain
         return Agreement(chain)
 
+    def parts(self, chain: Chain) -> list[int]:
+        """Return the parts of sentences of the source in which the clauses stand."""
+        return sorted({self._passage.clauses[place].part for match in chain for place in match.places})
+
     def _match(self, part: int, first: int, last: int, place: int) -> ClauseMatch | None:
         key = (part, first, last, place)
         if key not in self._matches:

@@ -23,7 +23,7 @@ _CONDITION_KEYS = frozenset(
     ]
 )
 _CHINESE = re.compile("[\u4e00-\u9fff]")
-_ALLEGATIONS = frozenset({"modality:起诉", "modality:号称"})
+_ALLEGATIONS = frozenset({"modality:指控", "modality:号称"})
 """Words by which the whole sentence is what somebody alleges."""
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
 _ASKED = re.compile(

@@ -127,6 +127,8 @@ def test_what_it_says_otherwise_is_shown_side_by_side(statement: str, stated: st
         "海州市未能停止供水七天。",
         "海州市尚未停止供水七天。",
         "海州市停止供水七天的计划已经撤销。",
+        "海州市将停止供水七天。这一说法没有依据。",
+        "很多人转发：海州市将停止供水七天。其实这个消息是错误的。",
     ],
 )
 def test_a_claim_that_is_reported_doubted_or_planned_is_not_said(page: str) -> None:
