@@ -127,6 +127,7 @@ _DATE = re.compile(r"\d{4}年(?:\d{1,2}月(?:\d{1,2}日)?)?|(?<!\d年)\d{1,2}月
 _NUMBER = re.compile(
     r"(?<![\d.A-Za-z第])(\d+(?:\.\d+)?)(%|万|亿|元|人|个|名|家|岁|米|公里|次|倍|吨|克|毫克|天|小时|分钟|度|℃)"
 )
+_BOUND = re.compile("(?<=[0-9%岁元人名个家年月天次米吨万亿])以[上下]")
 _DIGITS = re.compile(r"(?<![\dA-Za-z.])\d+(?:\.\d+)?(?![\dA-Za-z.、）)])")
 _CONDITION = re.compile(
     r"^(?:如果|若|假如|倘若|一旦|只要|除非|凡是).{3,}|^当(?![地日年天时初前]).{3,}时$|.{4,}(?:情况下|前提下|的话)$"
@@ -213,6 +214,8 @@ def put_hedge(sentence: str, source: str, chance: random.Random) -> str | None:
 
 def take_word(sentence: str, source: str, chance: random.Random) -> str | None:
     """Leave out a word that limits: a hedge, a plan, a quantifier, a condition."""
+    if bound := _BOUND.search(sentence):
+        return sentence[: bound.start()] + sentence[bound.end() :]
     known = [word for word in _DROPPED if len(word) > 1]
     found = _any_place(sentence, known, chance)
     return _replace(sentence, *found, "") if found else None

@@ -103,6 +103,8 @@ def _claim(row: dict[str, Any]) -> Claim:
 
 # ── Table ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+SMALLEST_KIND = 8
+"""The number of statements from which a kind has a line of its own: a share of fewer says nothing."""
 HEADER = ("sentences", "number", "✓", "✗ 不符", "○ 未见")
 
 
@@ -110,12 +112,10 @@ def table_lines(one: ClaimSet) -> Iterator[Sequence[str]]:
     """Yield the lines of a set: false ones by the kind of change, faithful ones by distance."""
     yield f"**{one.name}**", *[""] * (len(HEADER) - 1)
     for is_true, title in ((False, "false"), (True, "faithful")):
-        kinds = one.by_kind(is_true=is_true)
+        yield _line(title, one.of(is_true=is_true))
+        kinds = sorted(one.by_kind(is_true=is_true).items())
         if len(kinds) > 1:
-            yield _line(f"{title}, all", one.of(is_true=is_true))
-        yield from (
-            _line(f"{title}: {kind}" if len(kinds) > 1 else title, found) for kind, found in sorted(kinds.items())
-        )
+            yield from (_line(f"{title}: {kind}", found) for kind, found in kinds if len(found) >= SMALLEST_KIND)
 
 
 def _line(name: str, found: Sequence[Judged]) -> Sequence[str]:

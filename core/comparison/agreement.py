@@ -173,6 +173,14 @@ class StatementAlignment:
                 yield Objection("attribution", (), ())
             if self._passage.is_asked(place):
                 yield Objection("question", (), ())
+            if self._passage.clauses[place].is_latin:
+                yield from self._rest_of_sentence(place, used)
+
+    def _rest_of_sentence(self, place: int, used: frozenset[int]) -> Iterator[Objection]:
+        """Yield what else the sentence says. The words that turn the meaning are not listed for other languages."""
+        for number in self._passage.statement_around(place):
+            if number not in used:
+                yield Objection("skipped", (), self._passage.clauses[number].words)
 
     def _names(self, clause: PassageClause) -> bool:
         """Return whether the statement has all the words of a clause, though in another place."""

@@ -294,9 +294,8 @@ class _Comparison:
 
     def _goes_on(self, skipped: Words, real: Words) -> bool:
         """Return whether the aligned words only describe what follows: 夺冠 in 夺冠的希望, free in free for children."""
-        if _is_phrase(self.stated[-1], real[0]):
-            return True
-        return skipped[0].key in {"的", "之"} and any(word.kind not in VALUES for word in real)
+        is_described = skipped[0].key in {"的", "之"} and any(word.kind not in VALUES for word in real)
+        return is_described or _is_phrase(self.stated[-1], real[0])
 
     def _is_broken(self, skipped: Words, real: Words) -> bool:
         """Return whether what the passage says in between may belong to somebody else."""

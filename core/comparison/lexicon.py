@@ -11,12 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-SAID = (
-    "said|says|say|writes|wrote|stated|states|claimed|claims|claim|argued|argues|argue|believed|believes|believe|thinks|thought|"
-    "think|warned|warns|insisted|insists|suggested|suggests|reported|reports|added|adds|hopes|hoped|fears|feared|alleges|estimates"
-)
-"""English verbs of saying."""
-
 TURNING: dict[str, str] = {
     "negation": """
         不 并不 并未|没有 没 未 尚未 还没有 还没 并没有 从未 从没 未曾 不曾 未有
@@ -26,7 +20,6 @@ TURNING: dict[str, str] = {
         不再|不够|勿 切勿 切莫 不要 请勿|毫不|绝不 决不|不足以|无需 无须 不必 不需要 不用 毋须 毋需
         拒绝 拒不|驳回|撤销|撤回|取消|停止 终止 中止 暂停|禁止 严禁 不得 不准 不许 不允许 不可以|避免 防止 杜绝|失败|缺乏 缺少 欠缺|免除 免予|放弃|阻止|排除|不予|不作|剥夺
         不会|不应 不应当 不应该|不敢|不愿|不想|不肯|不至于|不等于|不一定 未必|不完全|不仅仅|不全|不少于 不低于 不小于|不超过 不高于 不多于 不大于|不符合 不符 不满足|不属于|不具备|不存在|不适合|不适用|不属实 不实
-        not|no|never|none|nobody|nothing|neither|nor|without|cannot|unable|hardly|barely|instead|rather|failed|refused|rejected|denied|cancelled canceled|banned|forbidden|prohibited|prevented|stopped
     """,
     "modality": """
         必须 务必 应当 应该 应 须 必需 必定 需 需要 有义务 理应 应予
@@ -34,32 +27,25 @@ TURNING: dict[str, str] = {
         可能 或许 也许 可能会 或将 或会 有可能 很可能 极有可能|或 或者 或是
         一定 必然 必将 肯定 势必
         大概 大约是|似乎 好像 看来 看似|疑似 涉嫌|据说 传闻 传言 网传 据传 有传言|建议 倡议|鼓励|要求 责令|呼吁|希望 期望 期待 盼望|有望|预计 预期 预料 预测 估计|推测 猜测|怀疑|争取|尽量 尽可能|最好|值得|愿意|打算 计划 拟 准备 筹划 规划 有意 意欲|考虑|试图 企图 尝试 力图|旨在|目标|如期|本可 本来可以 原本可以|主张 请求 申请|起诉|指控 控告|号称 自称 声称 宣称 所谓|误 误以为 误认为|谣言 辟谣 造谣
-        may|might|can|could|must|should|shall|would|ought|perhaps|maybe|possibly|probably|likely|unlikely|apparently|reportedly|allegedly|alleged|supposedly|supposed|seems|seemed|appears|appeared|expected|expects|planned|plans|intends|aims|proposed|recommended|tried|attempted|rumoured rumored|required|allowed|permitted|potential|so-called
     """,
     "time": """
         已 已经 业已 早已|曾 曾经 一度 曾一度|将 将会 将要 即将 会将|正 正在 正处于|一直 始终 持续|仍 仍然 依然 依旧 仍旧 还是|首次 第一次 首度 初次|再次 再度 再一次 又 重新|
         之前 以前 前|之后 以后 后 过后|起初 最初 原本 原来|原 前任 原任 时任|直到 直至|从此|才|先|当地时间|北京时间|永远 永久|暂时 临时|每年|每月|每天 每日|曾任
-        will|already|yet|still|former|formerly|once|previously|before|after|until|since|again|soon|later|earlier|currently|always|ever
     """,
     "quantifier": """
         所有 全部 全体 一切 整个|都 均 皆 全都|部分 一部分 有的 有些 某些 一些 若干 个别 局部|大多 多数 大多数 大部分 绝大多数 绝大部分 大都|少数 少部分|几乎 近乎 差不多|每 各 每个 每一|任何 任意 任一|许多 很多 众多 大量 诸多 不少|少量 少许|唯一 仅有 独一|只 仅 仅仅 只有 只是 仅仅是 惟有 唯有 单单 仅限|至少 最少 起码 不少于|至多 最多 顶多|主要 大体 基本 基本上 大致|通常 一般 往往 一般而言 通常情况下|有时 偶尔 有时候|经常 常常 时常|完全 彻底 根本 绝对|极少 很少 罕有|普遍 广泛|分别 各自 依次|其他 其它 另外的|之一|一半 半数|双方 两者 二者 两个都|甚至|特别是 尤其是|包括 包含 其中包括|平均|单独 独自|连带|直接|间接|全额 全价|累计
-        all|every|each|any|some|most|many|few|little|several|both|only|merely|just|almost|nearly|half|least|mainly|mostly|partly|largely|usually|often|sometimes|rarely|seldom|generally|typically|entirely|completely|about|approximately|roughly|around|over|under|up|other|others|another|alone
     """,
     "comparison": """
         比 较 相比 比起|高于 多于 大于 超过 超出 超越 胜过 优于 强于 好于 领先 领先于|低于 少于 小于 不及 不如 逊于 弱于 落后 落后于 差于|等于 相等 相同 一样 相当于 相仿 不相上下|最|更 更加 更为|越|第一 首位 榜首 冠军 首|亚军 第二|季军 第三|以上 及以上|以下 及以下|以内 之内|以外 之外|左右 上下|约 大约 大概为|近 将近 接近|超 逾|不足 不到 未满 不满|至 到|不同 不一样 有所不同|相反|同比|环比
-        more|less|fewer|than|as|higher|lower|larger|smaller|greater|better|worse|longer|shorter|highest|lowest|largest|smallest|best|worst|same|different|similar|unlike|above|below|twice
     """,
     "condition": """
         如果 假如 倘若 若 假设 要是 如若 倘 设若|一旦|只要|除非|除 除了 除外 除去|否则 不然|即使 即便 哪怕 纵使|无论 不论 不管|凡 凡是|另有|例外|视为|在此情况下|取决于|前提|条件|仅在|方可 方能 才能 才可 才会
-        if|unless|except|provided|whether|otherwise|when|while
     """,
     "cause": """
         因 因为 由于 缘于 源于 出于|导致 致使 造成 引发 引起 使得 招致 促使 带来|因此 所以 因而 故 于是 为此|从而 进而|为了 旨在|原因 缘由 起因|得益于 归功于|归咎于|缘故|虽 虽然 尽管|但 但是 然而 不过 却 可是|反而 反倒 相反
-        because|due|although|though|despite|but|however|therefore|thus
     """,
-    "attribution": f"""
+    "attribution": """
         称 表示 说 指出 透露 坦言 谈到 说道 写道 提到 强调 声明 直言 告诉 介绍 回应 回应称 表示称 介绍称|认为 觉得 看来 主张|否认|承认 供认|证实 确认|宣布 宣告|警告 警示|批评 抨击 指责|质疑|同意 赞成 支持 赞同|反对 不赞成 不同意|据 根据 依据 依照 按照 遵照|判决 裁定 判处|相信|猜想|担心 担忧|调侃|解释|承诺|威胁|怀疑|发现|显示 表明
-        {SAID}|told|according|announced|admitted|confirmed|accused
     """,
     "date": """
         此前 先前 早前|此后 随后|昨日 昨天|今日 今天|明日 明天|上月 上个月|本月 这个月|下月 下个月|上半年|下半年|第一季度 一季度|第二季度 二季度|第三季度 三季度|第四季度 四季度|当年|同年|当天 当日|当晚|同日|本周|上周|次日|周一 星期一|周二 星期二|周三 星期三|周四 星期四|周五 星期五|周六 星期六|周日 星期日 星期天
@@ -81,7 +67,6 @@ SPEECH = frozenset(
 ) | {
     "modality:据说",
     "modality:号称",
-    *(f"attribution:{word}" for word in SAID.split("|")),
 }
 """Words behind which stands what somebody says, not what the source says."""
 

@@ -20,21 +20,12 @@ _CONDITION_KEYS = frozenset(
         "condition:凡",
         "condition:仅在",
         "condition:除",
-        "condition:if",
-        "condition:unless",
-        "condition:except",
-        "condition:provided",
-        "condition:when",
     ]
 )
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 _ALLEGATIONS = frozenset({"modality:指控", "modality:号称"})
 """Words by which the whole sentence is what somebody alleges."""
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
-_EXCEPTION = re.compile(
-    "除外|不在此限|例外|另有(?:规定|约定)"
-    r"|^(?:and |but )?(?:unless|except|if|provided|when|until|only|not|according|contrary|although|though|at least)\b",
-    re.IGNORECASE,
-)
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c"
 )
@@ -73,7 +64,7 @@ class PassageClause:
     def is_attribution(self) -> bool:
         """True if the rest of the sentence is what somebody says."""
         own = [word for word in self.words if not word.is_particle]
-        if any(word.key in _ALLEGATIONS for word in own) or (own and own[0].key == "attribution:according"):
+        if any(word.key in _ALLEGATIONS for word in own):
             return True
         if not own or own[-1].key not in SPEECH | EVIDENCE:
             return False
@@ -84,11 +75,13 @@ class PassageClause:
         """True for a question, and for answers to choose from."""
         return bool(_ASKED.search(self.text + self.end_mark))
 
+    @property
+    def is_latin(self) -> bool:
+        return not _CHINESE.search(self.text)
+
     @cached_property
     def is_exception(self) -> bool:
-        """True if it takes something of the clauses before it back, or says behind them who says so: the team writes."""
-        is_english = self.words[-1].text.isascii()
-        return _EXCEPTION.search(self.text) is not None or (is_english and self.is_attribution)
+        return re.search("除外|不在此限|例外|另有(?:规定|约定)", self.text) is not None
 
 
 @dataclass(frozen=True)
@@ -118,6 +111,19 @@ class ClauseSequence:
                 for number, clause in enumerate(self.clauses)
                 if clause.part == part - 1 and clause.sentence == sentence
             )
+
+    def statement_around(self, place: int) -> range:
+        """Return the places of the clauses between two full stops or semicolons."""
+        first, last = place, place
+        while first and self._goes_on(first - 1):
+            first -= 1
+        while last + 1 < len(self.clauses) and self._goes_on(last):
+            last += 1
+        return range(first, last + 1)
+
+    def _goes_on(self, place: int) -> bool:
+        one, following = self.clauses[place : place + 2]
+        return one.sentence == following.sentence and ";" not in one.end_mark
 
     def clauses_before(self, place: int, most: int, sentences: int = 1) -> Iterator[PassageClause]:
         """Yield the clauses before this one, nearest first, not further than so many sentences back."""
