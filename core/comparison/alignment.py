@@ -43,6 +43,8 @@ LINKS = frozenset(
 ) - {"modality:可能", "time:才"}
 """Words at the beginning of a clause that only tie it to the one before."""
 _PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们", "她们", "它们", "他的"])
+_GOES_ON = frozenset({"latin", "quantifier", "negation", "comparison"})
+"""The kinds of words behind a name by which another thing is meant, or by which something is said of only a part of it."""
 _PERSONS = frozenset(["他", "她", "它", "他们", "她们", "它们"])
 _SPEAKER = frozenset({"我", "我们", "本人"})
 
@@ -323,7 +325,7 @@ class _Comparison:
         for back, clause in enumerate(self.passage.clauses_before(self.first, _CLAUSES_BACK), 1):
             named = [word for word in clause.words if not _is_link(word) and word.kind != "date"]
             words = [word.key for word in named]
-            is_longer = any(word.kind == "latin" for word in named[len(keys) : len(keys) + 1])
+            is_longer = any(word.kind in _GOES_ON for word in named[len(keys) : len(keys) + 1])
             if words[: len(keys)] == keys and not clause.is_attribution and not is_longer:
                 self.places.add(self.first - back)
                 return [word for word in left if word.kind == "date"]

@@ -25,7 +25,9 @@ _CONDITION_KEYS = frozenset(
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _ALLEGATIONS = frozenset({"modality:指控", "modality:号称"})
 """Words by which the whole sentence is what somebody alleges."""
-_CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下|.{3}的)$|^当.*[时候]$|(?<![同临及届小])时$")
+_CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下)$|^当.+[时候]$")
+_CASE = re.compile("(?:.{3}的|(?<![同临及届小])时)$")
+"""The end of a clause that names a case, if no value stands in it: 下午1时 is a time."""
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c"
 )
@@ -56,9 +58,9 @@ class PassageClause:
         if "下列" in self.text:  # the items that follow are the conditions
             return False
         own = [word for word in self.words if not word.is_harmless or word.kind]
-        if any(word.key in _CONDITION_KEYS for word in own[:2]):
+        if any(word.key in _CONDITION_KEYS for word in own[:2]) or _CONDITION.search(self.text):
             return True
-        return len(own) > 2 and not any(word.kind in VALUES for word in own) and bool(_CONDITION.search(self.text))
+        return len(own) > 2 and not any(word.kind in VALUES for word in own) and bool(_CASE.search(self.text))
 
     @cached_property
     def is_attribution(self) -> bool:
