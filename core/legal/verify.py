@@ -17,13 +17,14 @@ from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import version_on
+from core.legal.text.article_comparison import compare_with_article
 from core.legal.text.law_names import law_key
 from core.legal.text.law_qualifiers import Edition, edition_of_name, is_abroad, is_not_a_law
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.periods import CitationPeriod, CitationPeriods, Period, PeriodSource
 from core.legal.text.quotations import Quotation, find_quotations, is_quoted_from
 from core.legal.text.restatement import Restatement, find_restatements, group_citations
-from core.legal.text.rule_comparison import ArticleWords, RuleMatch, compare_with_article, contained_share, word_pairs
+from core.legal.text.rule_comparison import ArticleWords, RuleMatch, contained_share, word_pairs
 from core.legal.text.statute_citations import Citation, find_citations
 
 _FITS = 0.5

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from core.legal.text.rule_comparison import ArticleWords, RuleMatch, compare_with_article, contained_share
+from core.legal.text.article_comparison import compare_with_article
+from core.legal.text.rule_comparison import ArticleWords, RuleMatch, contained_share
 from support.labour_law import ARTICLES
 
 PROBATION, WAGE, LEAVING = ARTICLES["19"], ARTICLES["20"], ARTICLES["38"]

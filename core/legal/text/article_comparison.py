@@ -1,0 +1,196 @@
+"""Comparison of a restatement with an article: by rules of the law (`rule_comparison`) and word by word (`core.comparison`).
+
+Each sentence of the restatement agrees if one of the two finds it in the article. A term that excludes the article's is found
+by putting that in its place: if the sentence then agrees, nothing else differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+from core.comparison import (
+    MAX_CLAUSES,
+    Chain,
+    Contradiction,
+    ParsedClauses,
+    Passage,
+    PassageClause,
+    StatementAlignment,
+    Word,
+    read_clauses,
+)
+from core.legal.text.paragraphs import excerpt, split_paragraphs
+from core.legal.text.rule_comparison import (
+    UNSURE,
+    ArticleRules,
+    RuleComparison,
+    RuleMatch,
+    contained_share,
+    is_condition,
+    is_long_enough,
+    rules_for_item,
+    split_sentences,
+)
+from core.legal.text.rule_wording import other_terms, plain_wording, split_rules_of_claim, with_names_of
+
+_AGREES = RuleComparison(RuleMatch.AGREES)
+_MOST_TERMS = 12
+"""Largest number of other terms that are tried in a sentence."""
+_LIKE = 0.5
+"""Smallest share of a sentence that its article holds, before another term is looked for in it."""
+_STRANGE = 0.2
+"""Largest share of a condition that an article may hold which does not have it."""
+_LONGEST_OMISSION = 8
+"""Largest number of letters that may be left out between two words."""
+_SUBJECT_OF_LIST = re.compile(r"^[^，,：:。；]{1,30}?(?=有下列)")
+_ALTERNATIVES = re.compile(r"([^，。；：]{2,60}的)，或者([^，。；]{2,60}的)，")
+_LIGHT = frozenset(["劳动者", "当事人", "本人", "履行", "义务", "有关", "相关", "依法"])
+_OPENS_ASIDE = frozenset(["与", "向", "对", "以", "在", "把", "依照", "按照", "为"])
+_SENTENCE = re.compile(r"(?<=[。！？])")
+
+
+def compare_with_article(
+    claim: str, article: str, paragraph: int | None = None, item: int | None = None
+) -> RuleComparison:
+    """Compare each sentence of the claim with the article, or with one 款 or 项 of it."""
+    by_rules = ArticleRules(article, paragraph, item).compare(claim)
+    if by_rules.match is RuleMatch.AGREES:
+        return by_rules
+    wording = _Article(plain_wording(article), paragraph, item)
+    restated = _Restated(with_names_of(article, split_rules_of_claim(plain_wording(claim))), wording)
+    if restated.agrees:
+        return _AGREES
+    return by_rules if by_rules.match is RuleMatch.CONTRADICTS else restated.difference(claim)
+
+
+class _Article:
+    """An article in plain wording, or one 款 or 项 of it, as rules and as clauses."""
+
+    def __init__(self, text: str, paragraph: int | None, item: int | None) -> None:
+        self.text = excerpt(text, paragraph, item) or text
+        self.rules = ArticleRules(text, paragraph, item)
+        self._paragraphs = [
+            lines for number, lines in enumerate(split_paragraphs(text), 1) if paragraph in (None, number)
+        ]
+        self._item = item
+
+    @cached_property
+    def passage(self) -> Passage:
+        """The clauses of the article, and behind them each item in the place of its list."""
+        clauses: list[PassageClause] = []
+        sentence = part = 0
+        for text in self._texts():
+            for one in filter(str.strip, _SENTENCE.split(text)):
+                for rule in re.split("[；;]", one):
+                    clauses += read_clauses(rule, sentence, part, 0)
+                    part += 1
+                sentence += 1
+            part += 1  # What follows is no continuation.
+        return Passage(clauses)
+
+    def _texts(self) -> Iterator[str]:
+        for opening, *items in self._paragraphs:
+            wanted = [line for line in items if not self._item or line == excerpt(line, None, self._item)]
+            if not self._item:
+                yield opening
+            for line in wanted:
+                yield from (_expand_item(opening, line))
+        for lines in self._paragraphs if not self._item else ():
+            yield from (rule for line in lines for rule in _expand_alternatives(line))
+
+
+def _expand_item(opening: str, line: str) -> Iterator[str]:
+    yield from rules_for_item(opening, line)
+    if _SUBJECT_OF_LIST.search(opening):
+        yield from islice(rules_for_item(_SUBJECT_OF_LIST.sub("", opening), line), 1, None)
+
+
+def _expand_alternatives(line: str) -> Iterator[str]:
+    """Yield a rule for each of two conditions: 殴打他人的，或者伤害他人的，处拘留."""
+    for rule in re.split("[。；;]", line):
+        if found := _ALTERNATIVES.search(rule):
+            yield from (f"{rule[: found.start()]}{found[one]}，{rule[found.end() :]}" for one in (1, 2))
+
+
+class _Restated:
+    """A restatement in plain wording beside its article."""
+
+    def __init__(self, claim: str, article: _Article) -> None:
+        self._article = article
+        self._sentences = split_sentences(claim)
+        self._claim = "；".join(self._sentences)
+
+    @cached_property
+    def _alignment(self) -> StatementAlignment | None:
+        statement = ParsedClauses.from_text(self._claim)
+        is_comparable = statement.count <= MAX_CLAUSES and len(statement.parts) == len(self._sentences)
+        return StatementAlignment(statement, self._article.passage) if is_comparable else None
+
+    @property
+    def agrees(self) -> bool:
+        return is_long_enough(self._claim) and all(map(self._agrees, range(len(self._sentences))))
+
+    def _agrees(self, number: int) -> bool:
+        if self._article.rules.compare_sentence(self._sentences[number]).match is RuleMatch.AGREES:
+            return True
+        found = self._alignment.find_part(number) if self._alignment else None
+        return found is not None and found.is_same and _is_whole_rule(found.chain, self._article.passage)
+
+    def difference(self, claim: str) -> RuleComparison:
+        """Return what differs, where that is sure. `claim`: the restatement as it was written."""
+        for number in range(len(self._sentences)):
+            if not self._agrees(number) and (found := self._difference_in(number)):
+                return found
+        contradiction = self._alignment.contradiction if self._alignment else None
+        return _to_comparison(contradiction, claim) if contradiction else UNSURE
+
+    def _difference_in(self, number: int) -> RuleComparison | None:
+        sentence = self._sentences[number]
+        if contained_share(sentence, self._article.text) < _LIKE:
+            return None
+        for term, other, changed in islice(other_terms(sentence, self._article.text), _MOST_TERMS):
+            if self._with(number, changed)._agrees(number):
+                return RuleComparison(RuleMatch.CONTRADICTS, term, other)
+        by_rules = self._article.rules.compare_sentence(sentence)
+        if by_rules.match is RuleMatch.DROPS_CONDITION:
+            return by_rules
+        return self._added_condition(number)
+
+    def _added_condition(self, number: int) -> RuleComparison | None:
+        condition, comma, rest = self._sentences[number].partition("，")
+        if not comma or not is_condition(condition) or contained_share(condition, self._article.text) > _STRANGE:
+            return None
+        is_rest_said = is_long_enough(rest) and self._with(number, rest)._agrees(number)
+        return RuleComparison(RuleMatch.ADDS_CONDITION, condition) if is_rest_said else None
+
+    def _with(self, number: int, sentence: str) -> _Restated:
+        return _Restated("；".join([*self._sentences[:number], sentence, *self._sentences[number + 1 :]]), self._article)
+
+
+def _is_whole_rule(chain: Chain, passage: Passage) -> bool:
+    """Return whether the aligned clauses are of one rule, none of its conditions left out or narrowed."""
+    clauses = passage.clauses
+    used = {place for match in chain for place in match.places}
+    if len({clauses[match.place].sentence for match in chain}) > 1:
+        return False
+    if any(_narrows(gap.skipped, clauses[match.place]) for match in chain for gap in match.gaps if gap.is_inside):
+        return False
+    first, last = min(used), max(used)
+    begin = next(place for place in range(first, -1, -1) if not place or clauses[place - 1].part != clauses[first].part)
+    return not any(is_condition(clauses[place].text) for place in range(begin, last) if place not in used)
+
+
+def _narrows(skipped: Sequence[Word], clause: PassageClause) -> bool:
+    """Return whether the words left out between two others may be what the rule is about."""
+    text = "".join(word.text for word in skipped)
+    if not text or text[0] in "或与向对以在把为" or any(light == text for light in _LIGHT):
+        return False
+    return is_condition(clause.text) or len(text) > _LONGEST_OMISSION
+
+
+def _to_comparison(contradiction: Contradiction, claim: str) -> RuleComparison:
+    stated, found = ("".join(word.text for word in words) for words in contradiction[1:])
+    return RuleComparison(RuleMatch.CONTRADICTS, stated, found)
