@@ -14,6 +14,7 @@ from itertools import islice
 from core.comparison import (
     MAX_CLAUSES,
     Chain,
+    ClauseMatch,
     Contradiction,
     ParsedClauses,
     Passage,
@@ -34,7 +35,7 @@ from core.legal.text.rule_comparison import (
     rules_for_item,
     split_sentences,
 )
-from core.legal.text.rule_wording import other_terms, plain_wording, split_rules_of_claim, with_names_of
+from core.legal.text.rule_wording import exchanged_parties, other_terms, plain_wording, split_rules_of_claim, with_names_of
 
 _AGREES = RuleComparison(RuleMatch.AGREES)
 _MOST_TERMS = 12
@@ -48,7 +49,10 @@ _LONGEST_OMISSION = 8
 _SUBJECT_OF_LIST = re.compile(r"^[^，,：:。；]{1,30}?(?=有下列)")
 _ALTERNATIVES = re.compile(r"([^，。；：]{2,60}的)，或者([^，。；]{2,60}的)，")
 _LIGHT = frozenset(["劳动者", "当事人", "本人", "履行", "义务", "有关", "相关", "依法"])
-_OPENS_ASIDE = frozenset(["与", "向", "对", "以", "在", "把", "依照", "按照", "为"])
+_ASIDE = "或与向对以在把为"
+"""First letters of what a rule may be told without: a further case, or with whom, to whom and by what means."""
+_OR = frozenset(["或", "或者"])
+_REFERS_BACK = re.compile("[这该此]|上述|前述|前款|这里|实践中|[一通]般|通常")
 _SENTENCE = re.compile(r"(?<=[。！？])")
 
 
@@ -63,7 +67,7 @@ def compare_with_article(
     restated = _Restated(with_names_of(article, split_rules_of_claim(plain_wording(claim))), wording)
     if restated.agrees:
         return _AGREES
-    return by_rules if by_rules.match is RuleMatch.CONTRADICTS else restated.difference(claim)
+    return by_rules if by_rules.match is RuleMatch.CONTRADICTS else restated.difference()
 
 
 class _Article:
@@ -105,7 +109,8 @@ class _Article:
 def _expand_item(opening: str, line: str) -> Iterator[str]:
     yield from rules_for_item(opening, line)
     if _SUBJECT_OF_LIST.search(opening):
-        yield from islice(rules_for_item(_SUBJECT_OF_LIST.sub("", opening), line), 1, None)
+        *_, expanded = rules_for_item(_SUBJECT_OF_LIST.sub("", opening), line)
+        yield expanded
 
 
 def _expand_alternatives(line: str) -> Iterator[str]:
@@ -139,13 +144,20 @@ class _Restated:
         found = self._alignment.find_part(number) if self._alignment else None
         return found is not None and found.is_same and _is_whole_rule(found.chain, self._article.passage)
 
-    def difference(self, claim: str) -> RuleComparison:
-        """Return what differs, where that is sure. `claim`: the restatement as it was written."""
+    def difference(self) -> RuleComparison:
+        """Return what differs, where that is sure."""
         for number in range(len(self._sentences)):
             if not self._agrees(number) and (found := self._difference_in(number)):
                 return found
         contradiction = self._alignment.contradiction if self._alignment else None
-        return _to_comparison(contradiction, claim) if contradiction else UNSURE
+        if contradiction is None or self._is_said_elsewhere(contradiction):
+            return UNSURE
+        return _to_comparison(contradiction)
+
+    def _is_said_elsewhere(self, contradiction: Contradiction) -> bool:
+        """Return whether the article has the stated value, too: another rule of it may be meant."""
+        values = {word.key for word in contradiction.stated if word.value is not None}
+        return any(word.key in values for clause in self._article.passage.clauses for word in clause.words)
 
     def _difference_in(self, number: int) -> RuleComparison | None:
         sentence = self._sentences[number]
@@ -154,6 +166,9 @@ class _Restated:
         for term, other, changed in islice(other_terms(sentence, self._article.text), _MOST_TERMS):
             if self._with(number, changed)._agrees(number):
                 return RuleComparison(RuleMatch.CONTRADICTS, term, other)
+        for one, other, changed in islice(exchanged_parties(sentence), _MOST_TERMS):
+            if self._with(number, changed)._agrees(number):
+                return RuleComparison(RuleMatch.EXCHANGES, one, other)
         by_rules = self._article.rules.compare_sentence(sentence)
         if by_rules.match is RuleMatch.DROPS_CONDITION:
             return by_rules
@@ -161,7 +176,7 @@ class _Restated:
 
     def _added_condition(self, number: int) -> RuleComparison | None:
         condition, comma, rest = self._sentences[number].partition("，")
-        if not comma or not is_condition(condition) or contained_share(condition, self._article.text) > _STRANGE:
+        if not comma or not is_condition(condition) or _REFERS_BACK.search(condition) or contained_share(condition, self._article.text) > _STRANGE:
             return None
         is_rest_said = is_long_enough(rest) and self._with(number, rest)._agrees(number)
         return RuleComparison(RuleMatch.ADDS_CONDITION, condition) if is_rest_said else None
@@ -176,21 +191,29 @@ def _is_whole_rule(chain: Chain, passage: Passage) -> bool:
     used = {place for match in chain for place in match.places}
     if len({clauses[match.place].sentence for match in chain}) > 1:
         return False
-    if any(_narrows(gap.skipped, clauses[match.place]) for match in chain for gap in match.gaps if gap.is_inside):
+    if any(_narrows(match, clauses) for match in chain):
         return False
     first, last = min(used), max(used)
     begin = next(place for place in range(first, -1, -1) if not place or clauses[place - 1].part != clauses[first].part)
     return not any(is_condition(clauses[place].text) for place in range(begin, last) if place not in used)
 
 
-def _narrows(skipped: Sequence[Word], clause: PassageClause) -> bool:
-    """Return whether the words left out between two others may be what the rule is about."""
-    text = "".join(word.text for word in skipped)
-    if not text or text[0] in "或与向对以在把为" or any(light == text for light in _LIGHT):
-        return False
-    return is_condition(clause.text) or len(text) > _LONGEST_OMISSION
+def _narrows(match: ClauseMatch, clauses: Sequence[PassageClause]) -> bool:
+    """Return whether words left out between two others may be what the rule is about: 造成重大损失的, 造成损失的."""
+    condition = any(is_condition(clauses[place].text) for place in match.places)
+    for gap in match.gaps:
+        text = "".join(word.text for word in gap.skipped)
+        if text in _OR:
+            return True
+        if not gap.is_inside:
+            continue
+        if (condition and text and text[0] not in _ASIDE and text not in _LIGHT):
+            return True
+        if len(text) > _LONGEST_OMISSION and text[0] not in _ASIDE:
+            return True
+    return False
 
 
-def _to_comparison(contradiction: Contradiction, claim: str) -> RuleComparison:
+def _to_comparison(contradiction: Contradiction) -> RuleComparison:
     stated, found = ("".join(word.text for word in words) for words in contradiction[1:])
     return RuleComparison(RuleMatch.CONTRADICTS, stated, found)

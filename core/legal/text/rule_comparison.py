@@ -51,6 +51,7 @@ class RuleMatch(Enum):
     AGREES = auto()
     UNSURE = auto()
     CONTRADICTS = auto()
+    EXCHANGES = auto()
     DROPS_CONDITION = auto()
     ADDS_CONDITION = auto()
 
@@ -119,7 +120,7 @@ def split_rules(article: str, paragraph: int | None = None, item: int | None = N
 def rules_for_item(opening: str, line: str) -> Iterator[str]:
     """Yield an item of a list by itself, and in the place of the list in the opening sentence."""
     words = _ITEM_MARK.sub("", line).rstrip("；;。 ")
-    yield words
+    yield from _SENTENCE.split(words)
     if _LIST.search(opening):
         yield _LIST.sub(lambda _: words.removesuffix("的"), opening, count=1).rstrip("：:")
 
@@ -254,8 +255,8 @@ class _Alignment:
 
     def _is_moved(self, claimed: _Words, actual: _Words) -> bool:
         """Return whether the words of a change stand elsewhere on the other side: 不能实现目的, 目的不能实现."""
-        added, dropped = {word.key for word in self._added}, {word.key for word in self._dropped}
-        return any(word.key in dropped for word in claimed) or any(word.key in added for word in actual)
+        sides = ((claimed, self._dropped), (actual, self._added))
+        return any(0 < len(_plain_keys(words) & _plain_keys(others)) == len(_plain_keys(words)) for words, others in sides)
 
     def _says_the_same(self) -> bool:
         if self._has_gap or any(word.key not in _FILLER_WORDS for word in self._added):
@@ -270,6 +271,10 @@ class _Alignment:
             if matched < 0.3 * len(clause) and self._is_condition(clause):
                 return self._rule.text_of(self._rule.words[clause.start : clause.stop])
         return ""
+
+
+def _plain_keys(words: Iterable[RuleWord]) -> set[str]:
+    return {word.key for word in words if word.kind is WordKind.PLAIN and word.key not in _FILLER_WORDS}
 
 
 def is_condition(clause: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import combinations, permutations
 
 _NUMBER = "[〇零一二三四五六七八九十百千0-9]{1,9}"
 _SAME = (
@@ -44,7 +44,18 @@ _EXCLUSIVE = """
 公开 不公开|或者 并且|吊销 暂扣|从轻 减轻 免除|缺席判决 撤诉处理|知道 受到损害|多分 少分 均等|未经 经过|未经 经|收到 发出|申请 批准
 """
 """Groups of terms of which a rule means one and not another."""
+_PARTIES = """
+当事人 申请人 被申请人 原告 被告 第三人 被告人 自诉人 被害人 犯罪嫌疑人 辩护人 代理人 法定代理人 相对人 监护人 被监护人 权利人 义务人 利害关系人
+债权人 债务人 保证人 担保人 抵押人 抵押权人 出质人 质权人 出租人 承租人 出卖人 买受人 委托人 受托人 发包人 承包人 招标人 投标人 中标人 承揽人 定作人
+承运人 托运人 收货人 旅客 保管人 寄存人 赠与人 受赠人 继承人 被继承人 受遗赠人 投保人 保险人 被保险人 受益人 保险公司 信托公司 经营者 消费者 生产者 销售者
+用人单位 用工单位 劳务派遣单位 劳动者 职工 工会 雇主 公司 股东 股东会 董事会 监事会 董事 监事 经理 合伙人 合伙企业 发行人 证券公司 投资者 管理人 破产管理人
+人民法院 人民检察院 公安机关 人民政府 国务院 主管部门 主管机关 监督管理部门 行政机关 复议机关 税务机关 海关 纳税人 扣缴义务人 仲裁委员会 仲裁庭 登记机关
+旅游者 旅行社 患者 医疗机构 医务人员 学校 学生 教师 父母 子女 男方 女方 侵权人 被侵权人 行为人 受害人 所有权人 占有人 用益物权人 业主 物业服务人
+网络用户 网络服务提供者 平台经营者 个人信息处理者 著作权人 专利权人 许可人 被许可人 转让人 受让人 建设单位 施工单位 监理单位 设计单位 供应商 采购人 机关 单位 个人
+"""
+"""Names of those who have rights and duties."""
 _GROUPS = [group.split() for line in _EXCLUSIVE.strip().splitlines() for group in line.split("|")]
+_PARTY = re.compile("|".join(sorted(_PARTIES.split(), key=len, reverse=True)))
 _TERM = re.compile("|".join(sorted({term for group in _GROUPS for term in group}, key=len, reverse=True)))
 
 
@@ -69,16 +80,20 @@ def with_names_of(article: str, claim: str) -> str:
 
 
 def other_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the claim with one term replaced by another that excludes it and that the article has, or with two of them
-    exchanged, and before it the two terms."""
+    """Yield a term of the claim, another of the article that excludes it, and the claim with this in its place."""
     stated = set(_TERM.findall(claim))
     present = set(_TERM.findall(article))
     for group in _GROUPS:
         for term, other in permutations(group, 2):
-            if term in stated and other in stated and term < other:
-                yield term, other, _replace(claim, {term: other, other: term})
             if term in stated and other in present:
                 yield term, other, _replace(claim, {term: other})
+
+
+def exchanged_parties(claim: str) -> Iterator[tuple[str, str, str]]:
+    """Yield two parties of the claim, and the claim with each in the other's place."""
+    for one, other in combinations(dict.fromkeys(_PARTY.findall(claim)), 2):
+        terms = {one: other, other: one}
+        yield one, other, _PARTY.sub(lambda found: terms.get(found[0], found[0]), claim)
 
 
 def _replace(claim: str, terms: dict[str, str]) -> str:
