@@ -48,7 +48,9 @@ _LONGEST_OMISSION = 8
 """Largest number of letters that may be left out between two words."""
 _SUBJECT_OF_LIST = re.compile(r"^[^，,：:。；]{1,30}?(?=有下列)")
 _ALTERNATIVES = re.compile(r"([^，。；：]{2,60}的)，或者([^，。；]{2,60}的)，")
-_LIGHT = frozenset(["劳动者", "当事人", "本人", "履行", "义务", "有关", "相关", "依法"])
+_EITHER = re.compile(r"^([^，。；：]{4,60})或者([^，。；：]{4,60}的)，")
+_NEGATION = re.compile("[不未没无非]")
+_LIGHT = frozenset(["已", "劳动者", "当事人", "本人", "履行", "义务", "有关", "相关", "依法"])
 _ASIDE = "或与向对以在把为"
 """First letters of what a rule may be told without: a further case, or with whom, to whom and by what means."""
 _OR = frozenset(["或", "或者"])
@@ -64,7 +66,7 @@ def compare_with_article(
     if by_rules.match is RuleMatch.AGREES:
         return by_rules
     wording = _Article(plain_wording(article), paragraph, item)
-    restated = _Restated(with_names_of(article, split_rules_of_claim(plain_wording(claim))), wording)
+    restated = _Restated(with_names_of(article, plain_wording(claim)), wording)
     if restated.agrees:
         return _AGREES
     return by_rules if by_rules.match is RuleMatch.CONTRADICTS else restated.difference()
@@ -118,6 +120,9 @@ def _expand_alternatives(line: str) -> Iterator[str]:
     for rule in re.split("[。；;]", line):
         if found := _ALTERNATIVES.search(rule):
             yield from (f"{rule[: found.start()]}{found[one]}，{rule[found.end() :]}" for one in (1, 2))
+        # 未经批准或者备案的 is no rule about 备案的.
+        if (found := _EITHER.search(rule)) and not (_NEGATION.search(found[1]) and not _NEGATION.search(found[2])):
+            yield rule[found.start(2) :]
 
 
 class _Restated:
@@ -139,6 +144,17 @@ class _Restated:
         return is_long_enough(self._claim) and all(map(self._agrees, range(len(self._sentences))))
 
     def _agrees(self, number: int) -> bool:
+        return self._is_said(number) or self._is_said_in_rules(number)
+
+    def _is_said_in_rules(self, number: int) -> bool:
+        """Return whether each rule of a sentence that has several is said."""
+        rules = split_rules_of_claim(self._sentences[number])
+        if len(rules) < 2:
+            return False
+        restated = _Restated("；".join([*self._sentences[:number], *rules]), self._article)
+        return all(map(restated._is_said, range(number, number + len(rules))))
+
+    def _is_said(self, number: int) -> bool:
         if self._article.rules.compare_sentence(self._sentences[number]).match is RuleMatch.AGREES:
             return True
         found = self._alignment.find_part(number) if self._alignment else None
@@ -170,7 +186,7 @@ class _Restated:
             if self._with(number, changed)._agrees(number):
                 return RuleComparison(RuleMatch.EXCHANGES, one, other)
         by_rules = self._article.rules.compare_sentence(sentence)
-        if by_rules.match is RuleMatch.DROPS_CONDITION:
+        if by_rules.match is RuleMatch.DROPS_CONDITION and contained_share(by_rules.actual, self._claim) < _LIKE:
             return by_rules
         return self._added_condition(number)
 
@@ -200,16 +216,12 @@ def _is_whole_rule(chain: Chain, passage: Passage) -> bool:
 
 def _narrows(match: ClauseMatch, clauses: Sequence[PassageClause]) -> bool:
     """Return whether words left out between two others may be what the rule is about: 造成重大损失的, 造成损失的."""
-    condition = any(is_condition(clauses[place].text) for place in match.places)
+    longest = 0 if any(is_condition(clauses[place].text) for place in match.places) else _LONGEST_OMISSION
+    stated = {word.key for word, _, _ in match.pairs}
     for gap in match.gaps:
         text = "".join(word.text for word in gap.skipped)
-        if text in _OR:
-            return True
-        if not gap.is_inside:
-            continue
-        if (condition and text and text[0] not in _ASIDE and text not in _LIGHT):
-            return True
-        if len(text) > _LONGEST_OMISSION and text[0] not in _ASIDE:
+        is_light = text in _LIGHT or text[:1] in _ASIDE or stated.issuperset(word.key for word in gap.skipped)
+        if text in _OR or (gap.is_inside and len(text) > longest and not is_light):
             return True
     return False
 

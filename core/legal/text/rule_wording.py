@@ -15,11 +15,16 @@ _SAME = (
     (re.compile("(?:自|从)(?=[^，。；自从]{1,40}(?:之日|当日|当天)起)"), ""),
     (re.compile("届满(?:之?后|以后)(?=，)"), "届满"),
     (re.compile("(另有(?:规定|约定)的)，?(?:从其|依照其|按照其?|依照)(?:规定|约定)"), r"\1除外"),
-    (re.compile("(?<=的)(?=(?:按照|视为|应当|可以|不得|由)[^，。；]{2})"), "，"),
+    (re.compile(f"(?:前[一两二]?款|本条第{_NUMBER}款)所?规定的?|上述|这一(?!点)"), "该"),
+    (re.compile(f"(?<=的)(?=(?:按照|视为|应当|可以|不得|由|(?:支付|处){_NUMBER}|支付[半不])[^，。；]{{2}})"), "，"),
     (re.compile("(?:(?<=[，。；\n])|^)(?:如果|假如|倘若|若)([^，。；\n]{3,60}?)(?:的话|的)?(?=，)"), r"\1的"),
 )
 """Spellings and what is put in their place, in this order."""
-_NEXT_RULE = re.compile("(的，[^，；。]{2,40}[^的时后前，])，(?=[^，。；]{3,40}的，)")
+_NEXT_RULE = re.compile(
+    "(的，[^，；。]{2,40}[^的时后前，]|(?:(?<!或者)应当(?!知道)|可以|不得|有权|无权|视为|包括|限于|属于|是指)[^，；。]{2,60}[^的时后前，])"
+    "，(?=[^，。；]{3,40}的，|(?:但是?，?)?[^，。；]{0,8}另有(?:规定|约定)的除外)"
+)
+"""A comma between what one rule provides and the condition of the next."""
 _NAMES = {
     "用人单位": "公司 单位 企业 雇主",
     "劳动者": "员工 职工 雇员",
@@ -65,9 +70,9 @@ def plain_wording(text: str) -> str:
     return text
 
 
-def split_rules_of_claim(claim: str) -> str:
-    """Return a claim with a semicolon before the condition of each further rule: 满一年的，为五天，满十年的，为十天."""
-    return _NEXT_RULE.sub(r"\1；", claim)
+def split_rules_of_claim(sentence: str) -> list[str]:
+    """Return the rules that a sentence tells one after the other: 满一年的，为五天，满十年的，为十天."""
+    return _NEXT_RULE.sub(r"\1；", sentence).split("；")
 
 
 def with_names_of(article: str, claim: str) -> str:
