@@ -35,7 +35,7 @@ from core.legal.text.rule_comparison import (
     rules_for_item,
     split_sentences,
 )
-from core.legal.text.rule_wording import exchanged_parties, other_terms, plain_wording, split_rules_of_claim, with_names_of
+from core.legal.text.rule_wording import exchanged_parties, other_consequence, other_terms, plain_wording, split_rules_of_claim, with_names_of
 
 _AGREES = RuleComparison(RuleMatch.AGREES)
 _MOST_TERMS = 12
@@ -168,7 +168,9 @@ class _Restated:
         contradiction = self._alignment.contradiction if self._alignment else None
         if contradiction is None or self._is_said_elsewhere(contradiction):
             return UNSURE
-        return _to_comparison(contradiction)
+        found = _to_comparison(contradiction)
+        is_name = min(len(found.claimed), len(found.actual)) > 1
+        return found if is_name or found.match is RuleMatch.CONTRADICTS else UNSURE
 
     def _is_said_elsewhere(self, contradiction: Contradiction) -> bool:
         """Return whether the article has the stated value, too: another rule of it may be meant."""
@@ -186,9 +188,21 @@ class _Restated:
             if self._with(number, changed)._agrees(number):
                 return RuleComparison(RuleMatch.EXCHANGES, one, other)
         by_rules = self._article.rules.compare_sentence(sentence)
-        if by_rules.match is RuleMatch.DROPS_CONDITION and contained_share(by_rules.actual, self._claim) < _LIKE:
+        if by_rules.match is RuleMatch.DROPS_CONDITION and not self._has_condition(by_rules.actual):
             return by_rules
-        return self._added_condition(number)
+        return self._added_condition(number) or self._other_consequence(number)
+
+    def _other_consequence(self, number: int) -> RuleComparison | None:
+        """Return what the claim says to follow under a condition of the article, if the article knows no such thing."""
+        condition, comma, rest = self._sentences[number].partition("的，")
+        word = other_consequence(rest, self._article.text) if comma else ""
+        if word and is_long_enough(condition) and self._with(number, condition + "的")._is_said(number):
+            return RuleComparison(RuleMatch.CONTRADICTS, word)
+        return None
+
+    def _has_condition(self, condition: str) -> bool:
+        """Return whether the claim may say the condition elsewhere, or in other words."""
+        return "下列" in condition or contained_share(condition, self._claim) >= _LIKE
 
     def _added_condition(self, number: int) -> RuleComparison | None:
         condition, comma, rest = self._sentences[number].partition("，")
@@ -228,4 +242,5 @@ def _narrows(match: ClauseMatch, clauses: Sequence[PassageClause]) -> bool:
 
 def _to_comparison(contradiction: Contradiction) -> RuleComparison:
     stated, found = ("".join(word.text for word in words) for words in contradiction[1:])
-    return RuleComparison(RuleMatch.CONTRADICTS, stated, found)
+    match = RuleMatch.EXCHANGES if contradiction.kind == "party" else RuleMatch.CONTRADICTS
+    return RuleComparison(match, stated, found)

@@ -104,7 +104,7 @@ def find_restatements(text: str, groups: Sequence[CitationGroup]) -> Iterator[Re
     begin = 0
     for position, group in enumerate(groups):
         found = _find_restatement(text, group, begin, _end_of_restatement(text, groups, position))
-        yield found and found._replace(stands_alone=_stands_alone(text[begin : group.start], found))
+        yield found and found._replace(stands_alone=_stands_alone(text[max(0, group.start - _REACH) : group.start], found))
         begin = group.end
 
 

@@ -15,7 +15,7 @@ _SAME = (
     (re.compile("(?:自|从)(?=[^，。；自从]{1,40}(?:之日|当日|当天)起)"), ""),
     (re.compile("届满(?:之?后|以后)(?=，)"), "届满"),
     (re.compile("(另有(?:规定|约定)的)，?(?:从其|依照其|按照其?|依照)(?:规定|约定)"), r"\1除外"),
-    (re.compile(f"(?:前[一两二]?款|本条第{_NUMBER}款)所?规定的?|上述|这一(?!点)"), "该"),
+    (re.compile(f"(?:前[一两二]?款|本条第{_NUMBER}款)所?规定的?(?!，)|上述|这一(?!点)"), "该"),
     (re.compile(f"(?<=的)(?=(?:按照|视为|应当|可以|不得|由|(?:支付|处){_NUMBER}|支付[半不])[^，。；]{{2}})"), "，"),
     (re.compile("(?:(?<=[，。；\n])|^)(?:如果|假如|倘若|若)([^，。；\n]{3,60}?)(?:的话|的)?(?=，)"), r"\1的"),
 )
@@ -60,8 +60,18 @@ _PARTIES = """
 """
 """Names of those who have rights and duties."""
 _GROUPS = [group.split() for line in _EXCLUSIVE.strip().splitlines() for group in line.split("|")]
+_EXCLUSIONS = [pair for group in _GROUPS for pair in permutations(group, 2)]
 _PARTY = re.compile("|".join(sorted(_PARTIES.split(), key=len, reverse=True)))
 _TERM = re.compile("|".join(sorted({term for group in _GROUPS for term in group}, key=len, reverse=True)))
+
+
+_CONSEQUENCES = ("无效", "视为", "连带", "自动", "一律", "消灭", "丧失")
+"""What a rule provides in these words and no others."""
+
+
+def other_consequence(claim: str, article: str) -> str:
+    """Return a word for what follows that the claim has and the article does not; empty if there is none."""
+    return next((word for word in _CONSEQUENCES if word in claim and word not in article), "")
 
 
 def plain_wording(text: str) -> str:
@@ -85,13 +95,18 @@ def with_names_of(article: str, claim: str) -> str:
 
 
 def other_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
-    """Yield a term of the claim, another of the article that excludes it, and the claim with this in its place."""
-    stated = set(_TERM.findall(claim))
+    """Yield a term of the claim, another of the article that excludes it, and the claim with this in its place: once, and
+    wherever the term stands."""
     present = set(_TERM.findall(article))
-    for group in _GROUPS:
-        for term, other in permutations(group, 2):
-            if term in stated and other in present:
-                yield term, other, _replace(claim, {term: other})
+    places: dict[str, list[int]] = {}
+    for found in _TERM.finditer(claim):
+        places.setdefault(found[0], []).append(found.start())
+    for term, other in _EXCLUSIONS:
+        if other in present:
+            for at in places.get(term, ()):
+                yield term, other, claim[:at] + other + claim[at + len(term) :]
+            if len(places.get(term, ())) > 1:
+                yield term, other, _TERM.sub(lambda found: other if found[0] == term else found[0], claim)
 
 
 def exchanged_parties(claim: str) -> Iterator[tuple[str, str, str]]:
@@ -99,7 +114,3 @@ def exchanged_parties(claim: str) -> Iterator[tuple[str, str, str]]:
     for one, other in combinations(dict.fromkeys(_PARTY.findall(claim)), 2):
         terms = {one: other, other: one}
         yield one, other, _PARTY.sub(lambda found: terms.get(found[0], found[0]), claim)
-
-
-def _replace(claim: str, terms: dict[str, str]) -> str:
-    return _TERM.sub(lambda found: terms.get(found[0], found[0]), claim)
