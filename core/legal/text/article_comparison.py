@@ -35,7 +35,7 @@ from core.legal.text.rule_comparison import (
     rules_for_item,
     split_sentences,
 )
-from core.legal.text.rule_wording import exchanged_parties, other_consequence, other_terms, plain_wording, split_rules_of_claim, with_names_of
+from core.legal.text.rule_wording import exchanged_parties, has_parties_in_order, other_consequence, other_terms, plain_wording, split_rules_of_claim, with_names_of
 
 _AGREES = RuleComparison(RuleMatch.AGREES)
 _MOST_TERMS = 12
@@ -54,6 +54,7 @@ _LIGHT = frozenset(["已", "劳动者", "当事人", "本人", "履行", "义务
 _ASIDE = "或与向对以在把为"
 """First letters of what a rule may be told without: a further case, or with whom, to whom and by what means."""
 _OR = frozenset(["或", "或者"])
+_AND = frozenset(["并", "且", "并且", "而且", "又", "同时"])
 _REFERS_BACK = re.compile("[这该此]|上述|前述|前款|这里|实践中|[一通]般|通常")
 _SENTENCE = re.compile(r"(?<=[。！？])")
 
@@ -158,7 +159,11 @@ class _Restated:
         if self._article.rules.compare_sentence(self._sentences[number]).match is RuleMatch.AGREES:
             return True
         found = self._alignment.find_part(number) if self._alignment else None
-        return found is not None and found.is_same and _is_whole_rule(found.chain, self._article.passage)
+        if found is None or not found.is_same or not _is_whole_rule(found.chain, self._article.passage):
+            return False
+        clauses = self._article.passage.clauses
+        used = sorted({place for match in found.chain for place in match.places})
+        return has_parties_in_order(self._sentences[number], "，".join(clauses[place].text for place in used))
 
     def difference(self) -> RuleComparison:
         """Return what differs, where that is sure."""
@@ -218,26 +223,41 @@ class _Restated:
 def _is_whole_rule(chain: Chain, passage: Passage) -> bool:
     """Return whether the aligned clauses are of one rule, none of its conditions left out or narrowed."""
     clauses = passage.clauses
-    used = {place for match in chain for place in match.places}
-    if len({clauses[match.place].sentence for match in chain}) > 1:
+    used = sorted({place for match in chain for place in match.places})
+    if _joins_rules([clauses[place] for place in used]) or any(_narrows(match, clauses) for match in chain):
         return False
-    if any(_narrows(match, clauses) for match in chain):
-        return False
-    first, last = min(used), max(used)
-    begin = next(place for place in range(first, -1, -1) if not place or clauses[place - 1].part != clauses[first].part)
-    return not any(is_condition(clauses[place].text) for place in range(begin, last) if place not in used)
+    conditions = [place for place in range(used[-1]) if is_condition(clauses[place].text)]
+    first = clauses[used[0]]
+    own = [place for place in conditions if clauses[place].part >= first.part]
+    # Without a condition of its own, a rule has that of the one before it.
+    inherited = [place for place in conditions if _continues(clauses[place], first)]
+    return all(place in used for place in own or inherited)
+
+
+def _continues(earlier: PassageClause, clause: PassageClause) -> bool:
+    return earlier.sentence == clause.sentence and earlier.part + 1 == clause.part
+
+
+def _joins_rules(clauses: Sequence[PassageClause]) -> bool:
+    """Return whether the clauses are of two sentences, or of two rules of one sentence, each with a condition."""
+    first = clauses[0]
+    later = [clause for clause in clauses if clause.part != first.part]
+    return clauses[-1].sentence != first.sentence or any(is_condition(clause.text) for clause in later)
 
 
 def _narrows(match: ClauseMatch, clauses: Sequence[PassageClause]) -> bool:
-    """Return whether words left out between two others may be what the rule is about: 造成重大损失的, 造成损失的."""
-    longest = 0 if any(is_condition(clauses[place].text) for place in match.places) else _LONGEST_OMISSION
-    stated = {word.key for word, _, _ in match.pairs}
+    """Return whether words left out may be what the rule is about: 造成重大损失的, 造成损失的."""
+    used = [clauses[place] for place in match.places]
+    longest = 0 if any(is_condition(clause.text) for clause in used) else _LONGEST_OMISSION
     for gap in match.gaps:
         text = "".join(word.text for word in gap.skipped)
-        is_light = text in _LIGHT or text[:1] in _ASIDE or stated.issuperset(word.key for word in gap.skipped)
+        is_repeated = any(clause.text.count(text) > 1 for clause in used)
+        is_light = text in _LIGHT or text[:1] in _ASIDE or is_repeated
         if text in _OR or (gap.is_inside and len(text) > longest and not is_light):
             return True
-    return False
+    _, place, first = match.pairs[0]
+    before = [word for word in clauses[place].words if word.end <= first.start]
+    return bool(before) and before[-1].text in _AND
 
 
 def _to_comparison(contradiction: Contradiction) -> RuleComparison:

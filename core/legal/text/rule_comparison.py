@@ -190,6 +190,7 @@ class _Alignment:
             self._added += self._sentence.words[clause.start : clause.stop]
             return
         first, last = self._whole_clauses(equal[0][0], equal[-1][1])
+        self._has_gap |= equal[0][0] > first and self._rule.keys[equal[0][0] - 1] == "并"
         for change, a, b, c, d in changes:
             words = self._sentence.words[clause.start + a : clause.start + b]
             rule = self._rule.words[max(c, first) : min(d, last)]

@@ -109,8 +109,17 @@ def other_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
                 yield term, other, _TERM.sub(lambda found: other if found[0] == term else found[0], claim)
 
 
+def has_parties_in_order(claim: str, rule: str) -> bool:
+    """Return whether the parties that both name come in the same order."""
+    named = _PARTY.findall(rule)
+    rest = iter(named)
+    return all(party in rest for party in _PARTY.findall(claim) if party in named)
+
+
 def exchanged_parties(claim: str) -> Iterator[tuple[str, str, str]]:
     """Yield two parties of the claim, and the claim with each in the other's place."""
     for one, other in combinations(dict.fromkeys(_PARTY.findall(claim)), 2):
+        if re.search(f"{one}(?:[、和与或及]|或者|以及){other}", claim):
+            continue
         terms = {one: other, other: one}
         yield one, other, _PARTY.sub(lambda found: terms.get(found[0], found[0]), claim)
