@@ -97,8 +97,10 @@ def split_sentences(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCE.split(text) if rule_words(sentence)]
 
 
-def is_long_enough(claim: str) -> bool:
-    return len(rule_words(claim)) >= _LEAST_WORDS
+def is_comparable(claim: str) -> bool:
+    """Return whether a claim says enough to be a rule, and is not too long to be one."""
+    longest = max((len(rule_words(sentence)) for sentence in split_sentences(claim)), default=0)
+    return len(rule_words(claim)) >= _LEAST_WORDS and longest <= _LONGEST and bool(word_pairs(claim))
 
 
 def split_rules(article: str, paragraph: int | None = None, item: int | None = None) -> list[str]:
@@ -257,7 +259,9 @@ class _Alignment:
     def _is_moved(self, claimed: _Words, actual: _Words) -> bool:
         """Return whether the words of a change stand elsewhere on the other side: 不能实现目的, 目的不能实现."""
         sides = ((claimed, self._dropped), (actual, self._added))
-        return any(0 < len(_plain_keys(words) & _plain_keys(others)) == len(_plain_keys(words)) for words, others in sides)
+        return any(
+            0 < len(_plain_keys(words) & _plain_keys(others)) == len(_plain_keys(words)) for words, others in sides
+        )
 
     def _says_the_same(self) -> bool:
         if self._has_gap or any(word.key not in _FILLER_WORDS for word in self._added):

@@ -94,7 +94,7 @@ def with_names_of(article: str, claim: str) -> str:
     return claim
 
 
-def other_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
+def replace_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
     """Yield a term of the claim, another of the article that excludes it, and the claim with this in its place: once, and
     wherever the term stands."""
     present = set(_TERM.findall(article))
@@ -106,7 +106,7 @@ def other_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
             for at in places.get(term, ()):
                 yield term, other, claim[:at] + other + claim[at + len(term) :]
             if len(places.get(term, ())) > 1:
-                yield term, other, _TERM.sub(lambda found: other if found[0] == term else found[0], claim)
+                yield term, other, _substitute(_TERM, {term: other}, claim)
 
 
 def has_parties_in_order(claim: str, rule: str) -> bool:
@@ -116,10 +116,13 @@ def has_parties_in_order(claim: str, rule: str) -> bool:
     return all(party in rest for party in _PARTY.findall(claim) if party in named)
 
 
-def exchanged_parties(claim: str) -> Iterator[tuple[str, str, str]]:
+def exchange_parties(claim: str) -> Iterator[tuple[str, str, str]]:
     """Yield two parties of the claim, and the claim with each in the other's place."""
     for one, other in combinations(dict.fromkeys(_PARTY.findall(claim)), 2):
         if re.search(f"{one}(?:[、和与或及]|或者|以及){other}", claim):
             continue
-        terms = {one: other, other: one}
-        yield one, other, _PARTY.sub(lambda found: terms.get(found[0], found[0]), claim)
+        yield one, other, _substitute(_PARTY, {one: other, other: one}, claim)
+
+
+def _substitute(term: re.Pattern[str], others: dict[str, str], claim: str) -> str:
+    return term.sub(lambda found: others.get(found[0], found[0]), claim)
