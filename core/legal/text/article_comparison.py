@@ -39,6 +39,8 @@ _LIKE = 0.5
 """Smallest share of a sentence that its article holds, before another term is looked for in it."""
 _STRANGE = 0.2
 """Largest share of a condition that an article holds without having it."""
+_LONGEST_TERM = 8
+"""Largest number of letters of a word that contradicts another. A longer stretch says more than one thing."""
 _REFERS_BACK = re.compile("[这该此]|上述|前述|前款|实践中|[一通]般|通常")
 
 
@@ -166,6 +168,8 @@ class _Restated:
 
 def _to_comparison(contradiction: Contradiction) -> RuleComparison:
     stated, found = ("".join(word.text for word in words) for words in (contradiction.stated, contradiction.found))
+    if max(len(stated), len(found)) > _LONGEST_TERM:
+        return UNSURE
     if contradiction.kind != "party":
         return RuleComparison(RuleMatch.CONTRADICTS, stated, found)
     return RuleComparison(RuleMatch.EXCHANGES, stated, found) if min(len(stated), len(found)) > 1 else UNSURE
