@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from core.comparison import Chain, Passage, PassageClause, read_clauses
+from core.comparison import Chain, ClauseMatch, Passage, PassageClause, read_clauses
 from core.legal.text.paragraphs import excerpt, split_paragraphs
 from core.legal.text.rule_comparison import is_condition, rules_for_item
 
@@ -105,16 +105,33 @@ def _leaves_out_condition(used: Sequence[int], clauses: Sequence[PassageClause])
 
 def _narrows(chain: Chain, clauses: Sequence[PassageClause]) -> bool:
     """Return whether words left out may be what the rule is about: 造成重大损失的, 造成损失的."""
-    for match in chain:
-        used = [clauses[place] for place in match.places]
-        longest = 0 if any(is_condition(clause.text) for clause in used) else _LONGEST_OMISSION
-        for gap in match.gaps:
-            text = "".join(word.text for word in gap.skipped)
-            is_light = text in _LIGHT or text[:1] in _ASIDE or any(clause.text.count(text) > 1 for clause in used)
-            if text in _OR or (gap.is_inside and len(text) > longest and not is_light):
-                return True
-        _, place, first = match.pairs[0]
-        before = [word.text for word in clauses[place].words if word.end <= first.start]
-        if before and before[-1] in _AND:
+    return any(
+        _skips_content(match, clauses) or _follows_and(match, clauses) or _has_half_condition(match, clauses)
+        for match in chain
+    )
+
+
+def _skips_content(match: ClauseMatch, clauses: Sequence[PassageClause]) -> bool:
+    used = [clauses[place] for place in match.places]
+    longest = 0 if any(is_condition(clause.text) for clause in used) else _LONGEST_OMISSION
+    for gap in match.gaps:
+        text = "".join(word.text for word in gap.skipped)
+        is_light = text in _LIGHT or text[:1] in _ASIDE or any(clause.text.count(text) > 1 for clause in used)
+        if text in _OR or (gap.is_inside and len(text) > longest and not is_light):
             return True
     return False
+
+
+def _follows_and(match: ClauseMatch, clauses: Sequence[PassageClause]) -> bool:
+    """Return whether the words before the first aligned one are a condition, too: 确有过失并有前科的, 有前科的."""
+    _, place, first = match.pairs[0]
+    before = [word.text for word in clauses[place].words if word.end <= first.start]
+    return bool(before) and before[-1] in _AND
+
+
+def _has_half_condition(match: ClauseMatch, clauses: Sequence[PassageClause]) -> bool:
+    """Return whether what was taken for a subject is a part of a condition: 确有过失 of 确有过失并有前科的."""
+    aligned = {place for _, place, _ in match.pairs}
+    stated = {word.text for gap in match.gaps for word in gap.extra}
+    conditions = [clauses[place] for place in match.places - aligned if is_condition(clauses[place].text)]
+    return any(word.text not in stated for one in conditions for word in one.words if not word.is_harmless)

@@ -18,9 +18,10 @@ from core.legal.text.rule_comparison import (
     ArticleRules,
     RuleComparison,
     RuleMatch,
+    can_be_aligned,
     contained_share,
-    is_comparable,
     is_condition,
+    is_long_enough,
     split_sentences,
 )
 from core.legal.text.rule_wording import (
@@ -49,7 +50,7 @@ def compare_with_article(
 ) -> RuleComparison:
     """Compare each sentence of the claim with the article, or with one 款 or 项 of it."""
     by_rules = ArticleRules(article, paragraph, item).compare(claim)
-    if by_rules.match is RuleMatch.AGREES or not is_comparable(claim):
+    if by_rules.match is RuleMatch.AGREES or not can_be_aligned(claim):
         return by_rules
     wording = with_names_of(article, plain_wording(claim))
     restated = _Restated(wording, _Article(plain_wording(article), paragraph, item))
@@ -87,7 +88,7 @@ class _Restated:
 
     @property
     def agrees(self) -> bool:
-        return all(map(self._agrees, range(len(self._sentences))))
+        return is_long_enough(self._claim) and all(map(self._agrees, range(len(self._sentences))))
 
     def _agrees(self, number: int) -> bool:
         return self._is_said(number) or self._are_rules_said(number)
@@ -122,7 +123,7 @@ class _Restated:
                 if found:
                     return found
         contradiction = self._alignment.contradiction if self._alignment else None
-        return UNSURE if contradiction is None or self._has_value(contradiction) else _to_comparison(contradiction)
+        return _to_comparison(contradiction) if contradiction and self._is_sure(contradiction) else UNSURE
 
     def _agrees_with(self, number: int, sentence: str) -> bool:
         """Return whether the sentence of this number would agree if it were another one."""
@@ -143,7 +144,7 @@ class _Restated:
         if by_rules.match is RuleMatch.DROPS_CONDITION and not self._has_condition(by_rules.actual):
             return by_rules
         condition, _, rest = self._sentences[number].partition("，")
-        is_added = is_comparable(rest) and is_condition(condition) and not _REFERS_BACK.search(condition)
+        is_added = is_long_enough(rest) and is_condition(condition) and not _REFERS_BACK.search(condition)
         if is_added and contained_share(condition, self._article.text) <= _STRANGE and self._agrees_with(number, rest):
             return RuleComparison(RuleMatch.ADDS_CONDITION, condition)
         return None
@@ -156,14 +157,16 @@ class _Restated:
         """Return what the claim says to follow from a condition of the article, if the article knows no such thing."""
         condition, comma, rest = self._sentences[number].partition("的，")
         word = other_consequence(rest, self._article.text) if comma else ""
-        if word and is_comparable(condition) and self._agrees_with(number, f"{condition}的"):
+        if word and is_long_enough(condition) and self._agrees_with(number, f"{condition}的"):
             return RuleComparison(RuleMatch.CONTRADICTS, word)
         return None
 
-    def _has_value(self, contradiction: Contradiction) -> bool:
-        """Return whether the article has the stated value, too: another rule of it may be meant."""
+    def _is_sure(self, contradiction: Contradiction) -> bool:
+        """Return False if the article has the stated value, too, so that another rule of it may be meant, and for the
+        numbers of articles: each text counts its own."""
         values = {word.key for word in contradiction.stated if word.value is not None}
-        return any(word.key in values for clause in self._article.passage.clauses for word in clause.words)
+        has_value = any(word.key in values for clause in self._article.passage.clauses for word in clause.words)
+        return not has_value and contradiction.kind != "ordinal"
 
 
 def _to_comparison(contradiction: Contradiction) -> RuleComparison:

@@ -46,9 +46,8 @@ _DOUBTED = re.compile(
 )
 _HEARSAY = re.compile(r"(?:有人(?:说|认为|主张)|网传|谣传|误以为|误认为|传言)[^，,。]{0,6}$")
 _JOINED = re.compile(r"\s*+(?:(?:、|，|,|和|以及|及其|及|与|或者|或|至|到|-+)\s*+)?")
-_NAMES_LAW = re.compile(
-    r"[\s>*\-+•·#|]*(?:根据|依据|按照|依照|参照|按|依)?我?国?[\s*（(【\[]*《?(?:中华人民共和国)?[^《》，,。；\n]{0,40}》?[\s*]*"
-)
+_NAMES_LAW = re.compile(r"[\s>*\-+•·#|\d.、)）]*(?:根据|依据|按照|依照|参照|按|依)?(?:我国|中国)?[\s*（(【\[《]*")
+"""What stands before a citation without saying anything."""
 _ENDS = "。；;\n|！？!?"
 _LEAST = 6
 """Fewest letters that can be compared."""

@@ -32,6 +32,8 @@ _LONGEST_OMISSION = 6
 _LONGEST = 400
 """Longest sentence to align, in words. A longer one is no restatement and would take too long."""
 _MOST_RULES = 80
+_MOST_REPEATED = 4
+"""Largest number of times that a claim may say each pair of words, on an average."""
 _FILLER_WORDS = frozenset((*"的了之其该则也就即还而所者时等这那此在于自从起为是中都均各予您你并和", "前提"))
 """Words that may be added or dropped without a change of meaning."""
 _MEANING_CHANGERS = frozenset("或但被仅只前后外")
@@ -97,10 +99,16 @@ def split_sentences(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCE.split(text) if rule_words(sentence)]
 
 
-def is_comparable(claim: str) -> bool:
-    """Return whether a claim says enough to be a rule, and is not too long to be one."""
-    longest = max((len(rule_words(sentence)) for sentence in split_sentences(claim)), default=0)
-    return len(rule_words(claim)) >= _LEAST_WORDS and longest <= _LONGEST and bool(word_pairs(claim))
+def is_long_enough(claim: str) -> bool:
+    """Return whether a claim says enough to be a rule."""
+    return len(rule_words(claim)) >= _LEAST_WORDS and bool(word_pairs(claim))
+
+
+def can_be_aligned(claim: str) -> bool:
+    """Return whether each sentence of a claim may be a rule: it is not too long, and does not say one thing many times."""
+    pairs = word_pairs(claim)
+    is_varied = len(pairs) <= _MOST_REPEATED * len(set(pairs))
+    return is_varied and all(len(rule_words(sentence)) <= _LONGEST for sentence in split_sentences(claim))
 
 
 def split_rules(article: str, paragraph: int | None = None, item: int | None = None) -> list[str]:
