@@ -90,9 +90,15 @@ def written_by_hand(verifier: Verifier) -> Iterator[Row]:
     """Restatements that were written, not made: single ones, and faithful ones with what one change makes of them."""
     single = [(row["statement"], row["label"] == "true") for row in _read(DATA / "restatements.dev.jsonl")]
     pairs = [row for row in _read(DATA.parent / "claims" / "minimal_pairs.law.dev.jsonl") if _ARTICLE.match(row["law"])]
-    near = [(_with_citation(row), row["label"] == "supported") for row in pairs if row["distance"] in ("near", "-")]
+    false = [(_with_citation(row), False) for row in pairs if row["label"] != "supported"]
+    near = [(_with_citation(row), True) for row in pairs if row["distance"] == "near"]
     free = [(_with_citation(row), True) for row in pairs if row["distance"] in ("medium", "far")]
-    for what, texts in (("by hand", single), ("pairs, nearly verbatim", near), ("pairs, freely", free)):
+    for what, texts in (
+        ("by hand", single),
+        ("pairs", false),
+        ("pairs, nearly verbatim", near),
+        ("pairs, freely", free),
+    ):
         for is_right in (False, True):
             marks = Counter(verifier.verify(text)[0].mark for text, right in texts if right is is_right)
             if not marks:

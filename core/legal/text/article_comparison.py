@@ -38,6 +38,8 @@ _MOST_TRIED = 12
 """Largest number of other terms that are tried in a sentence."""
 _LIKE = 0.5
 """Smallest share of a sentence that its article holds, before another term is looked for in it."""
+_FOREIGN = 0.2
+"""Share of a claim below which it is of another article, or in words of its own."""
 _STRANGE = 0.2
 """Largest share of a condition that an article holds without having it."""
 _LONGEST_TERM = 8
@@ -50,7 +52,7 @@ def compare_with_article(
 ) -> RuleComparison:
     """Compare each sentence of the claim with the article, or with one 款 or 项 of it."""
     by_rules = ArticleRules(article, paragraph, item).compare(claim)
-    if by_rules.match is RuleMatch.AGREES or not can_be_aligned(claim):
+    if by_rules.match is RuleMatch.AGREES or not can_be_aligned(claim) or contained_share(claim, article) < _FOREIGN:
         return by_rules
     wording = with_names_of(article, plain_wording(claim))
     restated = _Restated(wording, _Article(plain_wording(article), paragraph, item))
@@ -79,6 +81,7 @@ class _Restated:
         self._article = article
         self._sentences = split_sentences(claim)
         self._claim = "；".join(self._sentences)
+        self._agreed: dict[int, bool] = {}
 
     @cached_property
     def _alignment(self) -> StatementAlignment | None:
@@ -91,7 +94,9 @@ class _Restated:
         return is_long_enough(self._claim) and all(map(self._agrees, range(len(self._sentences))))
 
     def _agrees(self, number: int) -> bool:
-        return self._is_said(number) or self._are_rules_said(number)
+        if number not in self._agreed:
+            self._agreed[number] = self._is_said(number) or self._are_rules_said(number)
+        return self._agreed[number]
 
     def _is_said(self, number: int) -> bool:
         by_rules = self._article.rules.compare_sentence(self._sentences[number])
