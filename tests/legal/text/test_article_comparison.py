@@ -53,6 +53,12 @@ def test_not_the_same(claim: str) -> None:
     assert compare_with_article(claim, LAMPS).match is not RuleMatch.AGREES
 
 
+def test_two_rules_of_a_sentence_are_not_one() -> None:
+    article = "守塔人有违法失职行为，情节轻微的，由主管部门予以处分；情节严重，构成犯罪的，依照有关规定追究刑事责任。"
+    claim = "情节轻微，构成犯罪的，依照有关规定追究刑事责任"
+    assert compare_with_article(claim, article).match is not RuleMatch.AGREES
+
+
 @pytest.mark.parametrize(
     ("claim", "article", "match", "claimed", "actual"),
     [
