@@ -69,7 +69,7 @@ FACES = {
         verdict_html
     """,
     "core.comparison": """
-        ADDED Agreement Chain ClauseSequence Contradiction DROPPED MAX_CLAUSES Objection ParsedClauses PassageClause
+        ADDED Agreement Chain ClauseMatch ClauseSequence Contradiction DROPPED MAX_CLAUSES Objection ParsedClauses PassageClause
         StatementAlignment Word Words numbers read_clauses stated_dates
     """,
     "core.checks": """

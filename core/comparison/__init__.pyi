@@ -1,6 +1,6 @@
 from . import numbers, stated_dates
 from .agreement import MAX_CLAUSES, Agreement, Chain, ParsedClauses, StatementAlignment
-from .alignment import Objection, Words
+from .alignment import ClauseMatch, Objection, Words
 from .differences import Contradiction
 from .lexicon import ADDED, DROPPED
 from .passages import ClauseSequence, PassageClause, read_clauses
@@ -12,6 +12,7 @@ __all__ = [
     "MAX_CLAUSES",
     "Agreement",
     "Chain",
+    "ClauseMatch",
     "ClauseSequence",
     "Contradiction",
     "Objection",

@@ -81,7 +81,7 @@ class StatementAlignment:
         """The clauses that say the statement, each part in one place."""
         chain: Chain = ()
         for number in range(len(self._statement.parts)):
-            found = self._find_part(number)
+            found = self.find_part(number)
             if not found.is_same:
                 return found
             chain += found.chain
@@ -108,7 +108,8 @@ class StatementAlignment:
         ]
         return [word for clause in before if not _is_opening(clause) for word in clause]
 
-    def _find_part(self, part: int) -> Agreement:
+    def find_part(self, part: int) -> Agreement:
+        """Return how one place of the passage says a part of the statement."""
         stated = self._statement.parts[part]
         said: list[dict[int, Chain]] = [{} for _ in range(len(stated) + 1)]
         said[0] = {-1: ()}

@@ -44,7 +44,7 @@ def find_contradiction(match: ClauseMatch, *, follows: bool = False) -> Contradi
     """Return what contradicts the clause at this place. None if nothing does, or if too much else differs. `follows`:
     the clause before stands right before this place, so that fewer words are enough if only a value differs."""
     is_comparable = match.share >= _COMPARABLE and match.weight >= _ENOUGH
-    if not is_comparable and not (follows and _differs_in_a_value(match)):
+    if not is_comparable and not ((follows or len(match.gaps) == 1) and _differs_in_a_value(match)):
         return None
     return next(_contradictions(match), None)
 

@@ -17,13 +17,14 @@ from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import version_on
+from core.legal.text.article_comparison import compare_with_article
 from core.legal.text.law_names import law_key
 from core.legal.text.law_qualifiers import Edition, edition_of_name, is_abroad, is_not_a_law
 from core.legal.text.paragraphs import excerpt
 from core.legal.text.periods import CitationPeriod, CitationPeriods, Period, PeriodSource
 from core.legal.text.quotations import Quotation, find_quotations, is_quoted_from
 from core.legal.text.restatement import Restatement, find_restatements, group_citations
-from core.legal.text.rule_comparison import ArticleWords, RuleMatch, compare_with_article, contained_share, word_pairs
+from core.legal.text.rule_comparison import ArticleWords, RuleComparison, RuleMatch, contained_share, word_pairs
 from core.legal.text.statute_citations import Citation, find_citations
 
 _FITS = 0.5
@@ -338,8 +339,8 @@ class _CitationCheck:
         if not is_quoted_from(quotation.text, found.text):
             return _NOT_COMPARED if quotation.is_term else _Assessment(StatuteMark.DIFFERS, is_misquoted=True)
         rest = compare_with_article(quotation.following_words, found.text)
-        if rest.match is RuleMatch.CONTRADICTS:
-            return _Assessment(StatuteMark.DIFFERS, _contradiction_note(rest.claimed, rest.actual))
+        if rest.match in (RuleMatch.CONTRADICTS, RuleMatch.EXCHANGES):
+            return _Assessment(StatuteMark.DIFFERS, _difference_note(rest))
         return _Assessment(StatuteMark.AGREES)
 
     def _compare_restatement(self, restatement: Restatement, law: LawVersion, found: StoredArticle) -> _Assessment:
@@ -351,9 +352,18 @@ class _CitationCheck:
         if names_part and compare_with_article(restatement.text, found.text).match is RuleMatch.AGREES:
             return _Assessment(StatuteMark.EXISTS, "所述内容在该条的其他款项，请核对。")
         cited = list(self._cited_articles(law))
-        if compared.match is RuleMatch.CONTRADICTS and len(cited) == 1:
-            return _Assessment(StatuteMark.DIFFERS, _contradiction_note(compared.claimed, compared.actual))
+        if compared.match is not RuleMatch.UNSURE and len(cited) == 1:
+            return self._assess_difference(compared, restatement)
         return self._compare_loosely(restatement, law, cited)
+
+    def _assess_difference(self, compared: RuleComparison, restatement: Restatement) -> _Assessment:
+        """Assess a difference. What came before may say a condition that is missing, and a case may have one of its
+        own."""
+        is_condition = compared.match in (RuleMatch.DROPS_CONDITION, RuleMatch.ADDS_CONDITION)
+        stands_alone = restatement.stands_alone and self._passage.author is Author.MODEL
+        if is_condition and not (stands_alone and restatement.is_complete):
+            return _Assessment(StatuteMark.EXISTS, f"{_difference_note(compared)}请核对。")
+        return _Assessment(StatuteMark.DIFFERS, _difference_note(compared))
 
     def _compare_loosely(self, restatement: Restatement, law: LawVersion, cited: list[StoredArticle]) -> _Assessment:
         """Assess a restatement that neither agrees nor contradicts: it may belong to another article, or to none."""
@@ -457,7 +467,15 @@ def _version_name(version: LawVersion) -> str:
     return f"{version.published}公布的版本" if version.published else "另一版本"
 
 
-def _contradiction_note(claimed: str, actual: str) -> str:
+def _difference_note(compared: RuleComparison) -> str:
+    claimed, actual = compared.claimed, compared.actual
+    match compared.match:
+        case RuleMatch.DROPS_CONDITION:
+            return f"条文另有条件“{actual}”。"
+        case RuleMatch.ADDS_CONDITION:
+            return f"条文没有条件“{claimed}”。"
+        case RuleMatch.EXCHANGES:
+            return f"所述“{claimed}”与“{actual}”的位置与条文相反。"
     if not actual:
         return f"条文没有“{claimed}”。"
     return f"所述“{claimed}”，条文为“{actual}”。" if claimed else f"条文有“{actual}”。"

@@ -64,6 +64,31 @@ def test_three_invented_rules_get_no_green_mark(verifier: Verifier) -> None:
         ),
         ("《劳动合同法》第十九条、第二十二条规定，同一用人单位与同一劳动者只能约定一次试用期。", None, ""),
         (
+            "《劳动合同法》第十九条规定，试用期不得超过二个月。",
+            StatuteMark.DIFFERS,
+            "条文另有条件“劳动合同期限一年以上不满三年的”。",
+        ),
+        (
+            "合同签两年的，根据《劳动合同法》第十九条，试用期不得超过二个月。",
+            StatuteMark.EXISTS,
+            "条文另有条件“劳动合同期限一年以上不满三年的”。请核对。",
+        ),
+        (
+            "《劳动合同法》第十九条规定，经工会同意的，同一用人单位与同一劳动者只能约定一次试用期。",
+            StatuteMark.DIFFERS,
+            "条文没有条件“经工会同意的”。",
+        ),
+        (
+            "《劳动合同法》第三十八条规定，劳动者未及时足额支付劳动报酬的，用人单位可以解除劳动合同。",
+            StatuteMark.DIFFERS,
+            "所述“劳动者”与“用人单位”的位置与条文相反。",
+        ),
+        (
+            "《劳动合同法》第二十二条规定，劳动者违反服务期约定的，应当按照约定向劳动者支付违约金。",
+            StatuteMark.DIFFERS,
+            "所述“劳动者”，条文为“用人单位”。",
+        ),
+        (
             "《航标条例》第一条规定，航标损坏的，管理机构应当在三日内修复，并通知过往船舶。",
             StatuteMark.NOT_IN_FORCE,
             "所述内容出自2001-01-01公布的版本，现行条文已不同。",
@@ -105,6 +130,8 @@ def test_people_are_asked_to_look_where_models_are_contradicted(verifier: Verifi
     model, person = only(verifier, text), only(verifier, text, Author.PERSON)
     assert (model.mark, model.note) == (StatuteMark.DIFFERS, "更像第二十条。")
     assert (person.mark, person.note) == (StatuteMark.EXISTS, "所述内容更像第二十条，请核对。")
+    dropped = only(verifier, "《劳动合同法》第十九条规定，试用期不得超过二个月。", Author.PERSON)
+    assert (dropped.mark, dropped.note[-4:]) == (StatuteMark.EXISTS, "请核对。")
     number = "根据《劳动合同法》第十九条，劳动合同期限一年以上不满三年的，试用期不得超过六个月。"
     assert only(verifier, number, Author.PERSON).mark is StatuteMark.DIFFERS
 

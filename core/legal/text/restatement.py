@@ -46,6 +46,8 @@ _DOUBTED = re.compile(
 )
 _HEARSAY = re.compile(r"(?:有人(?:说|认为|主张)|网传|谣传|误以为|误认为|传言)[^，,。]{0,6}$")
 _JOINED = re.compile(r"\s*+(?:(?:、|，|,|和|以及|及其|及|与|或者|或|至|到|-+)\s*+)?")
+_NAMES_LAW = re.compile(r"[\s>*\-+•·#|\d.、)）]*(?:根据|依据|按照|依照|参照|按|依)?(?:我国|中国)?[\s*（(【\[《]*")
+"""What stands before a citation without saying anything."""
 _ENDS = "。；;\n|！？!?"
 _LEAST = 6
 """Fewest letters that can be compared."""
@@ -57,6 +59,8 @@ class Restatement(NamedTuple):
     """True if the text says outright that the article says this (第三条规定…), not only that it follows from it."""
     is_complete: bool = True
     """False if another citation interrupts the sentence, so this is only a part of it."""
+    stands_alone: bool = False
+    """True if nothing before it in the text can be its condition."""
 
 
 class CitationGroup(NamedTuple):
@@ -100,8 +104,19 @@ def _find_restatement(text: str, group: CitationGroup, begin: int, until: int) -
 def find_restatements(text: str, groups: Sequence[CitationGroup]) -> Iterator[Restatement | None]:
     begin = 0
     for position, group in enumerate(groups):
-        yield _find_restatement(text, group, begin, _end_of_restatement(text, groups, position))
+        found = _find_restatement(text, group, begin, _end_of_restatement(text, groups, position))
+        yield found and found._replace(
+            stands_alone=_stands_alone(text[max(0, group.start - _REACH) : group.start], found)
+        )
         begin = group.end
+
+
+def _stands_alone(before: str, restatement: Restatement) -> bool:
+    """Return whether the words before a citation are only the restatement itself, or those that name the law."""
+    *_, line = before.rsplit("\n", 1)
+    own = line.replace(restatement.text, "", 1)
+    heading = before[: len(before) - len(line)].rstrip()
+    return _NAMES_LAW.fullmatch(own) is not None and not heading.endswith(("：", ":", "*", "#"))
 
 
 def _end_of_restatement(text: str, groups: Sequence[CitationGroup], position: int) -> int:

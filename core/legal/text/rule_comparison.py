@@ -32,6 +32,8 @@ _LONGEST_OMISSION = 6
 _LONGEST = 400
 """Longest sentence to align, in words. A longer one is no restatement and would take too long."""
 _MOST_RULES = 80
+_MOST_REPEATED = 4
+"""Largest number of times that a claim may say each pair of words, on an average."""
 _FILLER_WORDS = frozenset((*"的了之其该则也就即还而所者时等这那此在于自从起为是中都均各予您你并和", "前提"))
 """Words that may be added or dropped without a change of meaning."""
 _MEANING_CHANGERS = frozenset("或但被仅只前后外")
@@ -51,6 +53,9 @@ class RuleMatch(Enum):
     AGREES = auto()
     UNSURE = auto()
     CONTRADICTS = auto()
+    EXCHANGES = auto()
+    DROPS_CONDITION = auto()
+    ADDS_CONDITION = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +71,44 @@ class RuleComparison:
 UNSURE = RuleComparison(RuleMatch.UNSURE)
 
 
-def compare_with_article(
-    claim: str, article: str, paragraph: int | None = None, item: int | None = None
-) -> RuleComparison:
-    """Compare each sentence of the claim with the rule of the article that is most like it."""
-    stated = [sentence for text in _SENTENCE.split(claim) if (sentence := _Sentence(text)).words]
-    if not stated or any(len(sentence.words) > _LONGEST for sentence in stated):
-        return UNSURE
-    rules = [rule for text in split_rules(article, paragraph, item)[:_MOST_RULES] if (rule := _Sentence(text)).words]
-    found = [_compare_with_closest(sentence, rules) for sentence in stated]
-    if contradiction := next((one for one in found if one.match is RuleMatch.CONTRADICTS), None):
-        return contradiction
-    long_enough = sum(len(sentence.words) for sentence in stated) >= _LEAST_WORDS
-    agrees = long_enough and all(one.match is RuleMatch.AGREES for one in found)
-    return RuleComparison(RuleMatch.AGREES) if agrees else UNSURE
+class ArticleRules:
+    """The rules of an article, or of one 款 or 项 of it."""
+
+    def __init__(self, article: str, paragraph: int | None = None, item: int | None = None) -> None:
+        texts = split_rules(article, paragraph, item)[:_MOST_RULES]
+        self._rules = [rule for text in texts if (rule := _Sentence(text)).words]
+
+    def compare(self, claim: str) -> RuleComparison:
+        """Compare each sentence of the claim with the rule that is most like it."""
+        stated = [_Sentence(text) for text in split_sentences(claim)]
+        if not stated or any(len(sentence.words) > _LONGEST for sentence in stated):
+            return UNSURE
+        found = [_compare_with_closest(sentence, self._rules) for sentence in stated]
+        if contradiction := next((one for one in found if one.match is RuleMatch.CONTRADICTS), None):
+            return contradiction
+        long_enough = sum(len(sentence.words) for sentence in stated) >= _LEAST_WORDS
+        agrees = long_enough and all(one.match is RuleMatch.AGREES for one in found)
+        return RuleComparison(RuleMatch.AGREES) if agrees else UNSURE
+
+    def compare_sentence(self, text: str) -> RuleComparison:
+        sentence = _Sentence(text)
+        return _compare_with_closest(sentence, self._rules) if len(sentence.words) <= _LONGEST else UNSURE
+
+
+def split_sentences(text: str) -> list[str]:
+    return [sentence for sentence in _SENTENCE.split(text) if rule_words(sentence)]
+
+
+def is_long_enough(claim: str) -> bool:
+    """Return whether a claim says enough to be a rule."""
+    return len(rule_words(claim)) >= _LEAST_WORDS and bool(word_pairs(claim))
+
+
+def can_be_aligned(claim: str) -> bool:
+    """Return whether each sentence of a claim may be a rule: it is not too long, and does not say one thing many times."""
+    pairs = word_pairs(claim)
+    is_varied = len(pairs) <= _MOST_REPEATED * len(set(pairs))
+    return is_varied and all(len(rule_words(sentence)) <= _LONGEST for sentence in split_sentences(claim))
 
 
 def split_rules(article: str, paragraph: int | None = None, item: int | None = None) -> list[str]:
@@ -94,13 +123,14 @@ def split_rules(article: str, paragraph: int | None = None, item: int | None = N
             items = [wanted] if wanted else []
         else:
             found += _SENTENCE.split(opening)
-        found += [rule for line in items for rule in _rules_for_item(opening, line)]
+        found += [rule for line in items for rule in rules_for_item(opening, line)]
     return found
 
 
-def _rules_for_item(opening: str, line: str) -> Iterator[str]:
+def rules_for_item(opening: str, line: str) -> Iterator[str]:
+    """Yield an item of a list by itself, and in the place of the list in the opening sentence."""
     words = _ITEM_MARK.sub("", line).rstrip("；;。 ")
-    yield words
+    yield from _SENTENCE.split(words)
     if _LIST.search(opening):
         yield _LIST.sub(lambda _: words.removesuffix("的"), opening, count=1).rstrip("：:")
 
@@ -170,6 +200,7 @@ class _Alignment:
             self._added += self._sentence.words[clause.start : clause.stop]
             return
         first, last = self._whole_clauses(equal[0][0], equal[-1][1])
+        self._has_gap |= equal[0][0] > first and self._rule.keys[equal[0][0] - 1] == "并"
         for change, a, b, c, d in changes:
             words = self._sentence.words[clause.start + a : clause.start + b]
             rule = self._rule.words[max(c, first) : min(d, last)]
@@ -177,7 +208,8 @@ class _Alignment:
                 self._equal += b - a
                 self._matched.update(range(c, d))
             else:
-                self._has_gap |= equal[0][0] < c and d < equal[-1][1] and self._breaks_rule(c, d)
+                is_replaced = bool(words) and any(word.key not in _FILLER_WORDS for word in rule)
+                self._has_gap |= equal[0][0] < c and d < equal[-1][1] and (is_replaced or self._breaks_rule(c, d))
                 self._added += words
                 self._dropped += rule
                 self._changes.append((words, rule))
@@ -210,40 +242,57 @@ class _Alignment:
         return left_out and self._is_condition(clause)
 
     def _is_condition(self, clause: range) -> bool:
-        words = self._rule.words[clause.start : clause.stop]
-        return bool(words) and _CONDITION.search(self._rule.text[words[0].start : words[-1].end]) is not None
+        return is_condition(self._rule.text_of(self._rule.words[clause.start : clause.stop]))
 
     def comparison(self) -> RuleComparison:
         share = self._equal / len(self._sentence.words)
         for claimed, actual in self._changes if share >= _COMPARABLE else ():
             if found := self._contradiction(claimed, actual, share):
                 return found
-        return RuleComparison(RuleMatch.AGREES) if self._agrees() else UNSURE
+        if not self._says_the_same():
+            return UNSURE
+        if condition := self._dropped_condition():
+            return RuleComparison(RuleMatch.DROPS_CONDITION, actual=condition)
+        return RuleComparison(RuleMatch.AGREES)
 
     def _contradiction(self, claimed: _Words, actual: _Words, share: float) -> RuleComparison | None:
         for mine, real in product(claimed, actual):
             if _contradict(mine, real):
                 return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of([mine]), self._rule.text_of([real]))
         small = len(claimed) + len(actual) <= _SMALL_CHANGE and share >= _NEGATION_COMPARABLE
-        if small and _negation_parity(claimed) != _negation_parity(actual):
+        if small and not self._is_moved(claimed, actual) and _negation_parity(claimed) != _negation_parity(actual):
             return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of(claimed), self._rule.text_of(actual))
         return None
 
-    def _agrees(self) -> bool:
+    def _is_moved(self, claimed: _Words, actual: _Words) -> bool:
+        """Return whether the words of a change stand elsewhere on the other side: 不能实现目的, 目的不能实现."""
+        sides = ((claimed, self._dropped), (actual, self._added))
+        return any(
+            0 < len(_plain_keys(words) & _plain_keys(others)) == len(_plain_keys(words)) for words, others in sides
+        )
+
+    def _says_the_same(self) -> bool:
         if self._has_gap or any(word.key not in _FILLER_WORDS for word in self._added):
             return False
-        if any(word.kind is not WordKind.PLAIN or word.key in _MEANING_CHANGERS for word in self._dropped):
-            return False
-        return not self._leaves_out_condition()
+        return all(word.kind is WordKind.PLAIN and word.key not in _MEANING_CHANGERS for word in self._dropped)
 
-    def _leaves_out_condition(self) -> bool:
+    def _dropped_condition(self) -> str:
         for clause in self._rule.clauses:
             if clause.start >= max(self._matched, default=0):
-                return False
+                return ""
             matched = sum(place in self._matched for place in clause)
             if matched < 0.3 * len(clause) and self._is_condition(clause):
-                return True
-        return False
+                return self._rule.text_of(self._rule.words[clause.start : clause.stop])
+        return ""
+
+
+def _plain_keys(words: Iterable[RuleWord]) -> set[str]:
+    return {word.key for word in words if word.kind is WordKind.PLAIN and word.key not in _FILLER_WORDS}
+
+
+def is_condition(clause: str) -> bool:
+    """Return whether a clause says under which condition the rest of its sentence holds."""
+    return _CONDITION.search(clause) is not None
 
 
 def _changes(claim: Sequence[str], rule: Sequence[str]) -> list[_Change]:

@@ -71,12 +71,12 @@ def test_each_citation_has_its_own() -> None:
 
 def test_brackets_in_one_sentence_have_each_its_own() -> None:
     text = "塔要点灯到天亮（《灯塔法》第三条），浮标要登记在册（《浮标法》第二条）。"
-    assert found(text) == [Restatement("塔要点灯到天亮", True), Restatement("浮标要登记在册", True)]
+    assert found(text) == [Restatement("塔要点灯到天亮", True, stands_alone=True), Restatement("浮标要登记在册", True)]
 
 
 def test_a_citation_within_a_rule_is_part_of_it() -> None:
     first, second = found("《灯塔法》第四条规定，大雾期间依照《浮标法》第二条的规定鸣笛并登记。")
-    assert first == Restatement("大雾期间依照《浮标法》第二条的规定鸣笛并登记", is_attributed=True)
+    assert first == Restatement("大雾期间依照《浮标法》第二条的规定鸣笛并登记", is_attributed=True, stands_alone=True)
     assert second is None
 
 
@@ -84,3 +84,21 @@ def test_what_another_citation_breaks_into_is_not_whole() -> None:
     first, *_ = found("《灯塔法》第四条规定，大雾期间的鸣笛与登记，《浮标法》第二条规定，每年一次。")
     assert first
     assert not first.is_complete
+
+
+@pytest.mark.parametrize(
+    ("text", "stands_alone"),
+    [
+        (f"根据《灯塔法》第三条，{SAID}。", True),
+        (f"昨天下雨。\n\n- 《灯塔法》第三条规定，{SAID}。", True),
+        (f"{SAID}（《灯塔法》第三条）。", True),
+        (f"有大雾的，根据《灯塔法》第三条，{SAID}。", False),
+        (f"有大雾怎么办？《灯塔法》第三条规定，{SAID}。", False),
+        (f"有大雾的：\n《灯塔法》第三条规定，{SAID}。", False),
+        (f"## 有大雾时 ##\n《灯塔法》第三条规定，{SAID}。", False),
+    ],
+)
+def test_what_comes_before_may_be_its_condition(text: str, stands_alone: bool) -> None:
+    (one,) = found(text)
+    assert one is not None
+    assert one.stands_alone is stands_alone
