@@ -258,7 +258,7 @@ def speed() -> Iterator[Row]:
     cited = f"{len(answer):,} characters, 40 citations over 10 pages of {len(pages[0].text):,}"
     once = milliseconds(answer, pages)
     yield Row(f"an answer of {cited}, processor time", once, "ms", 120)
-    yield Row("the same, stored", stored_kilobytes(answer, pages), "kB", 3)
+    yield Row("the same, stored", stored_kilobytes(answer, pages), "kB", 4)
     longer, same = written(80, 10)
     yield Row("twice the answer: times as long", milliseconds(longer, same) / once, "×", 3)
     answer, longer_pages = written(40, 10, page_length=40_000)

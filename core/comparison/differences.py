@@ -19,7 +19,7 @@ _NEARLY_ALL = 0.65
 """The same for a negation, which may belong to what was left out."""
 _ENOUGH = 4.0
 """The weight that must agree: fewer words stand in any text."""
-_ENOUGH_BEHIND = 3.0
+_ENOUGH_BEHIND = 2.0
 """The same behind a clause that agrees."""
 _MOST_LEFT = 6
 """The number of further words that may be left over on either side."""

@@ -576,7 +576,7 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     told = core("check", str(answer), "--sources", str(sources))
     assert told.returncode == 0, told.stderr
     assert told.stdout == (
-        "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文如此。\n"
+        "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文如此，逐词比较。\n"
         "不符 [2] 海州灯塔建成于2003年，塔高六十米。\n     回答说「2003年」，来源说「2001年」。\n"
         "无出处 另有70家分店。\n2 处引用：1 处有据 · 1 处不符\n标记怎么来的、错多少，见 docs/trust.md。\n"
     )
@@ -590,6 +590,7 @@ def test_a_sentence_without_a_number_that_a_source_says(core: Core, sources: Pat
     told = core("check", "-", "--sources", str(sources), stdin=answer)
     assert told.stdout == (
         "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核对的引用。\n"
+        "标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
     assert [one.get("agreesWith") for one in document["uncited"]] == [2, None]

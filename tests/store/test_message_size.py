@@ -95,13 +95,13 @@ def test_an_answer_takes_little_more_than_its_text(database: Database) -> None:
     assert [one.id for one in ConversationStore(database).list_conversations("browser", words="期限 30 日")] == [id]
 
 
-def test_forty_citations_over_ten_pages_take_less_than_three_kilobytes() -> None:
+def test_forty_citations_over_ten_pages_take_less_than_four_kilobytes() -> None:
     said, texts = written(40, 10)
     check = with_digests(check_answer(said, texts), texts)
     assert sum(len(statement.citations) for statement in check.statements) >= 30
     bare = Message("assistant", said, (Answer(said),))
     size = len(pack(encode_message(bare.with_check(check)))) - len(pack(encode_message(bare)))
-    assert size <= 3_000, f"{size} bytes"
+    assert size <= 4_000, f"{size} bytes"
 
 
 def test_the_file_grows_by_less_than_ten_kilobytes_for_an_answer() -> None:
