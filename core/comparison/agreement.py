@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 from core.comparison.alignment import ClauseMatch, Objection, Words, match_clause
-from core.comparison.differences import Contradiction, find_contradiction, find_exchange
+from core.comparison.differences import Contradiction, are_exchanged, find_contradiction, find_exchange
 from core.comparison.lexicon import SPEECH
 from core.comparison.passages import ClauseSequence, PassageClause, merge_openings
 from core.comparison.words import VALUES, split_clauses
@@ -28,6 +29,8 @@ _NEARBY = 3
 """The number of clauses on each side in which a value may belong to the same thing."""
 _SPECIFIC = 5.0
 """The weight of words, without values, by which a clause is recognised wherever it stands."""
+_CLEARLY_THE_SAME = 0.6
+"""The share of a clause that must agree before the parties of two clauses count as exchanged."""
 _PART_END = re.compile("[；;。！!？?\n]+")
 
 Chain = tuple[ClauseMatch, ...]
@@ -210,7 +213,15 @@ class StatementAlignment:
                 if not same and (other := self._other(clauses[first], near, follows=follows, is_first=first == 0)):
                     return other
                 said = same
-        return None
+        return self._exchange_between_clauses()
+
+    def _exchange_between_clauses(self) -> Contradiction | None:
+        """Return two parties of which each stands in the place of the other, in two clauses."""
+        clauses = [(part, first) for part, one in enumerate(self._statement.parts) for first in range(len(one))]
+        best = [max(found, key=lambda match: match.share) for place in clauses if (found := self._matches_of(*place))]
+        gaps = [gap for match in best if match.share >= _CLEARLY_THE_SAME for gap in match.gaps]
+        pairs = ((one, other) for one, other in combinations(gaps, 2) if are_exchanged(one, other))
+        return next((Contradiction("party", one.extra, other.extra) for one, other in pairs), None)
 
     def _matches_of(self, part: int, first: int) -> list[ClauseMatch]:
         places = range(len(self._passage.clauses))

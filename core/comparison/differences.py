@@ -56,7 +56,7 @@ def _differs_in_a_value(match: ClauseMatch) -> bool:
 
 def _contradictions(match: ClauseMatch) -> Iterator[Contradiction]:
     for first, second in combinations(match.gaps, 2):
-        if _are_exchanged(first, second):
+        if are_exchanged(first, second):
             yield Contradiction("party", first.extra, second.extra)
     stated = [word for gap in match.gaps for word in gap.extra]
     for gap in match.gaps:
@@ -72,11 +72,17 @@ def _contradictions(match: ClauseMatch) -> Iterator[Contradiction]:
             yield _with_next_word(gap, match)
 
 
-def _are_exchanged(one: Gap, other: Gap) -> bool:
+def are_exchanged(one: Gap, other: Gap) -> bool:
     """Return whether what is stated in two places stands in each other's place."""
     first, second = [word.key for word in one.extra], [word.key for word in other.extra]
     there, back = [word.key for word in one.skipped], [word.key for word in other.skipped]
-    return bool(first and second) and there[len(there) - len(second) :] == second and back[: len(first)] == first
+    is_named = all(word.kind in {"", "latin"} for word in (*one.extra, *other.extra))
+    lengths = [sum(word.end - word.start for word in gap.extra) for gap in (one, other)]
+    return is_named and min(lengths) >= _LEAST_NAME and _ends_with(there, second) and _ends_with(back, first)
+
+
+def _ends_with(words: list[str], part: list[str]) -> bool:
+    return part in (words[: len(part)], words[len(words) - len(part) :])
 
 
 def _is_exchange_of_one(gap: Gap) -> bool:
