@@ -156,7 +156,7 @@ def test_a_sentence_without_a_number_that_the_page_says_has_a_dashed_chip_that_i
     expect(chip.locator("> a")).to_have_text("未标注，与 [1] 相符")
     expect(chip).to_have_css("border-top-style", "dashed")
     chip.hover()
-    expect(chip.locator(".wy-card")).to_contain_text("模型没有标注来源；原文与 [1] 相符。记者在现场看到")
+    expect(chip.locator(".wy-card")).to_contain_text("模型没有标注来源；原文与 [1] 相符。")
     expect(last(visitor).get_by_text("依据核对 · 1 句无出处 · 1 句未标注，与来源相符")).to_be_visible()
     last(visitor).get_by_role("button", name="复制").click()
     expect(last(visitor).locator(".wy-copy")).to_have_attribute("data-said", "已复制")
