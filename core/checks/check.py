@@ -177,7 +177,6 @@ class _Finding(NamedTuple):
     verdict: Verdict
     reason: str
     differences: tuple[Difference, ...] = ()
-    chain: Chain = ()
 
 
 def check_parsed_statement(
@@ -185,39 +184,40 @@ def check_parsed_statement(
 ) -> SourceCheck:
     """Check a parsed statement against an indexed source."""
     comparison = _compare_parsed(statement, [source])
-    score = model.probability(comparison.features())
     if reason := _reason_not_checkable(statement, source):
-        return SourceCheck(Verdict.UNCHECKED, min(score, MAX_OPEN_SCORE), reason)
+        score = min(model.probability(comparison.features()), MAX_OPEN_SCORE)
+        return SourceCheck(Verdict.UNCHECKED, score, reason)
     passage = source.passage(comparison.context.windows)
-    found = _find_verdict(statement, comparison, StatementAlignment(statement.clauses_by_part, passage), score, source)
-    if found.verdict is Verdict.SUPPORTED:
-        evidence, alignment = _aligned_evidence(found.chain, passage, source)
-        return SourceCheck(found.verdict, max(score, SUPPORTED_FROM), found.reason, evidence, alignment=alignment)
+    alignment = StatementAlignment(statement.clauses_by_part, passage) if _is_near(comparison) else None
+    if alignment and alignment.agreement.is_same and not _is_doubted(statement.text, alignment.said_in, source):
+        evidence, words = _aligned_evidence(alignment.agreement.chain, passage, source)
+        score = max(comparison.coverage, SUPPORTED_FROM)
+        return SourceCheck(Verdict.SUPPORTED, score, "原文如此，逐词比较。", evidence, alignment=words)
+    score = model.probability(comparison.features())
+    found = _find_verdict(comparison, alignment, score, source)
     limit = MAX_CONTRADICTED_SCORE if found.differences and source.is_full else MAX_OPEN_SCORE
     return SourceCheck(found.verdict, min(score, limit), found.reason, _quoted_passages(comparison), found.differences)
 
 
+def _is_near(comparison: SourceComparison) -> bool:
+    clauses = comparison.statement.clauses_by_part
+    return comparison.coverage >= MIN_ALIGNED_SHARE and clauses.count <= MAX_CLAUSES
+
+
 def _find_verdict(
-    statement: ParsedStatement,
-    comparison: SourceComparison,
-    alignment: StatementAlignment,
-    score: float,
-    source: IndexedSource,
+    comparison: SourceComparison, alignment: StatementAlignment | None, score: float, source: IndexedSource
 ) -> _Finding:
-    is_compared = comparison.coverage >= MIN_ALIGNED_SHARE and statement.clauses_by_part.count <= MAX_CLAUSES
-    if is_compared and alignment.agreement.is_same:
-        chain = alignment.agreement.chain
-        if _is_doubted(statement.text, alignment.parts(chain), source):
-            return _Finding(Verdict.UNCHECKED, "原文附近有辟谣或否认的字样。")
-        return _Finding(Verdict.SUPPORTED, "原文如此，逐词比较。", chain=chain)
-    differences = tuple(_find_differences(comparison, alignment.contradiction if is_compared else None))
+    """Return the verdict on a statement that is not said word by word."""
+    if alignment and alignment.agreement.is_same:
+        return _Finding(Verdict.UNCHECKED, "原文附近有辟谣或否认的字样。")
+    differences = tuple(_find_differences(comparison, alignment.contradiction if alignment else None))
     if differences:
         return _judge_differences(differences, comparison, source)
     if score <= ABSENT_UP_TO and comparison.coverage <= NOTHING_NEAR_SHARE:
         if source.is_full:
             return _Finding(Verdict.ABSENT, "通读来源，没有找到这样的说法。")
         return _Finding(Verdict.UNCHECKED, "只有摘要，未读全文。")
-    return _Finding(Verdict.UNCHECKED, _reason_open(alignment.agreement.objections if is_compared else ()))
+    return _Finding(Verdict.UNCHECKED, _reason_open(alignment.agreement.objections if alignment else ()))
 
 
 def _reason_open(objections: Sequence[Objection]) -> str:

@@ -90,9 +90,11 @@ class StatementAlignment:
             chain += found.chain
         return Agreement(chain)
 
-    def parts(self, chain: Chain) -> list[int]:
-        """Return the parts of sentences of the source in which the clauses stand."""
-        return sorted({self._passage.clauses[place].part for match in chain for place in match.places})
+    @property
+    def said_in(self) -> list[int]:
+        """The parts of sentences of the source that say the statement."""
+        places = (place for match in self.agreement.chain for place in match.places)
+        return sorted({self._passage.clauses[place].part for place in places})
 
     def _match(self, part: int, first: int, last: int, place: int) -> ClauseMatch | None:
         key = (part, first, last, place)
