@@ -22,6 +22,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from bench.load_world import TOKENS, answer, last_word, words
 
+CHIP = re.compile(r"<sup class=\"cite.*?</sup>", re.DOTALL)
+"""A citation's number with its card, which repeats the sentence."""
 TAG = re.compile(r"<[^>]*>")
 PATIENCE = 120.0
 """Seconds until a page that does not come to rest counts as broken."""
@@ -81,7 +83,7 @@ class Visitor:
         return self._is_whole("".join(self._answer[path] for path in sorted(self._answer)))
 
     def _is_whole(self, html: str) -> bool:
-        text = TAG.sub("", html)
+        text = TAG.sub("", CHIP.sub("", html))
         return answer(self.name)[0] in text and words(text) == list(range(1, self.tokens))
 
     @property
