@@ -35,22 +35,21 @@ LINKS = frozenset(
         "那么",
         "例如",
         "于是",
-        "modality:可能",
         "quantifier:特别是",
-        "time:才",
         "condition:即使",
     ]
-) - {"modality:可能", "time:才"}
+)
 """Words at the beginning of a clause that only tie it to the one before."""
 _PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们", "她们", "它们", "他的"])
 _GOES_ON = frozenset({"latin", "quantifier", "negation", "comparison"})
 """The kinds of words behind a name by which another thing is meant, or by which something is said of only a part of it."""
 _PERSONS = frozenset(["他", "她", "它", "他们", "她们", "它们"])
 _SPEAKER = frozenset({"我", "我们", "本人"})
-
+"""The words by which somebody who is quoted speaks of himself."""
 _PREPOSITIONS = frozenset(
     ["在", "于", "以", "通过", "经", "经过", "对", "向", "从", "自", "随着", "attribution:据", "cause:因", "cause:为了"]
 )
+"""Words before what only says when, where or how."""
 
 Words = Sequence[Word]
 

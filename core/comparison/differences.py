@@ -78,10 +78,12 @@ def are_exchanged(one: Gap, other: Gap) -> bool:
     there, back = [word.key for word in one.skipped], [word.key for word in other.skipped]
     is_named = all(word.kind in {"", "latin"} for word in (*one.extra, *other.extra))
     lengths = [sum(word.end - word.start for word in gap.extra) for gap in (one, other)]
-    return is_named and min(lengths) >= _LEAST_NAME and _ends_with(there, second) and _ends_with(back, first)
+    return (
+        is_named and min(lengths) >= _LEAST_NAME and _opens_or_closes(there, second) and _opens_or_closes(back, first)
+    )
 
 
-def _ends_with(words: list[str], part: list[str]) -> bool:
+def _opens_or_closes(words: list[str], part: list[str]) -> bool:
     return part in (words[: len(part)], words[len(words) - len(part) :])
 
 
