@@ -32,10 +32,10 @@ from core.checks.uncited import find_uncited
 from core.checks.wording import compact, find_quotations, is_refutation, is_taken_back, nearest_wording
 from core.comparison import MAX_CLAUSES, Chain, ClauseSequence, Contradiction, Objection, StatementAlignment, Words
 
-SAME_TOPIC_SHARE = 0.5
+SAME_TOPIC_SHARE = 0.4
 """The share of the statement's pairs from which a passage speaks of the same thing. Another number in it is then a
 contradiction."""
-SAME_NUMBER_SHARE = 0.65
+SAME_NUMBER_SHARE = 0.5
 """The share from which another number in the nearest clause contradicts, although the wording differs."""
 NOTHING_NEAR_SHARE = 0.15
 """The share of the statement's pairs up to which no passage speaks of the same thing."""

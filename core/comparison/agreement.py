@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from core.comparison.alignment import ClauseMatch, Objection, Words, match_clause
 from core.comparison.differences import Contradiction, are_exchanged, find_contradiction, find_exchange
@@ -27,7 +27,9 @@ _JOINED = 2
 """The number of clauses of the statement that one clause of the passage may say."""
 _NEARBY = 3
 """The number of clauses on each side in which a value may belong to the same thing."""
-_SPECIFIC = 5.0
+_LIKE_IT = 0.3
+"""The share of the words that agree, which a clause nearby must have to be meant as well."""
+_SPECIFIC = 3.0
 """The weight of words, without values, by which a clause is recognised wherever it stands."""
 _CLEARLY_THE_SAME = 0.6
 """The share of a clause that must agree before the parties of two clauses count as exchanged."""
@@ -222,8 +224,11 @@ class StatementAlignment:
         clauses = [(part, first) for part, one in enumerate(self._statement.parts) for first in range(len(one))]
         best = [max(found, key=lambda match: match.share) for place in clauses if (found := self._matches_of(*place))]
         gaps = [gap for match in best if match.share >= _CLEARLY_THE_SAME for gap in match.gaps]
-        pairs = ((one, other) for one, other in combinations(gaps, 2) if are_exchanged(one, other))
-        return next((Contradiction("party", one.extra, other.extra) for one, other in pairs), None)
+        for one, other in combinations(gaps, 2):
+            if are_exchanged(one, other):
+                return Contradiction("party", one.extra, other.extra)
+        joined = ([*one, *other] for part in self._statement.parts for one, other in pairwise(part))
+        return next(filter(None, map(self._exchange, joined)), None)
 
     def _matches_of(self, part: int, first: int) -> list[ClauseMatch]:
         places = range(len(self._passage.clauses))
@@ -239,20 +244,27 @@ class StatementAlignment:
                 continue
             other = find_contradiction(match, follows=follows)
             is_alone = [len(gap.extra) for gap in match.gaps] == [1]
-            if other and (follows or is_alone or not self._stands_nearby(other.stated, match.place)):
+            if other and (follows or is_alone or not self._stands_nearby(other.stated, match)):
                 return other
+        return self._exchange(clause)
+
+    def _exchange(self, stated: Words) -> Contradiction | None:
+        """Return two parties that a clause of the passage, or two neighbours, name the other way round."""
         clauses = self._passage.clauses
-        for place in range(len(clauses)):
-            joined = [*(clauses[place - 1].words if place else ()), *clauses[place].words]
-            if other := find_exchange(clause, clauses[place].words) or find_exchange(clause, joined):
+        for place, clause in enumerate(clauses):
+            joined = [*(clauses[place - 1].words if place else ()), *clause.words]
+            if other := find_exchange(stated, clause.words) or find_exchange(stated, joined):
                 return other
         return None
 
-    def _stands_nearby(self, stated: Words, place: int) -> bool:
+    def _stands_nearby(self, stated: Words, match: ClauseMatch) -> bool:
         """Return whether the stated value is given for something else nearby. The clause may be about that."""
-        near = self._passage.clauses[max(0, place - _NEARBY) : place + _NEARBY + 1]
         values = {word.key for word in stated if word.kind in VALUES}
-        return any(word.key in values for clause in near for word in clause.words)
+        own = {word.key for word, _, _ in match.pairs if word.kind not in VALUES and not word.is_harmless}
+        near = self._passage.clauses[max(0, match.place - _NEARBY) : match.place + _NEARBY + 1]
+        return any(
+            not values.isdisjoint(clause.keys) and len(own & clause.keys) >= _LIKE_IT * len(own) for clause in near
+        )
 
 
 def _is_opening(clause: Words) -> bool:

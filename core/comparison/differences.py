@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, islice, product
 from typing import NamedTuple
 
 from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import CURRENCIES, Quantity
-from core.comparison.alignment import ClauseMatch, Gap, Words
+from core.comparison.alignment import LINKS, ClauseMatch, Gap, Words
 from core.comparison.lexicon import RANKS, are_opposite
 from core.comparison.numbers import QuantityMatch, counted_thing, match_quantity
 from core.comparison.words import VALUES, Word
@@ -26,6 +27,7 @@ _MOST_LEFT = 6
 _NEGATIONS = frozenset(
     f"negation:{word}" for word in ["不", "没有", "无", "并非", "无法", "不再", "不会", "不应", "禁止", "不予"]
 )
+_BESIDE_NEGATIONS = LINKS | {"quantifier:任何", "quantifier:都", "quantifier:完全", "time:已", "time:仍", "time:曾"}
 _SHARED_BY_PARTIES = 0.9
 """The share of a clause's words that the other must have before its parties count as exchanged."""
 _PREPOSITIONS = frozenset(["向", "对", "给", "从", "comparison:比", "voice:被"])
@@ -88,7 +90,7 @@ def _opens_or_closes(words: list[str], part: list[str]) -> bool:
 
 
 def _is_exchange_of_one(gap: Gap) -> bool:
-    return len(gap.extra) == len(gap.skipped) == 1
+    return [sum(word.key not in LINKS for word in side) for side in (gap.extra, gap.skipped)] == [1, 1]
 
 
 def _are_other_names(stated: Word, found: Word, gap: Gap) -> bool:
@@ -105,9 +107,9 @@ def _words_beside(gap: Gap) -> Words:
 
 def _is_turned(gap: Gap) -> bool:
     """Return whether one side only denies, and nothing else differs there."""
-    sides = (gap.extra, gap.skipped) if gap.is_inside or not gap.extra else (gap.extra,)
     negations = [sum(word.key in _NEGATIONS for word in side) for side in (gap.extra, gap.skipped)]
-    rest = [word for side in sides for word in side if word.key not in _NEGATIONS]
+    sides = (gap.extra,) if negations[0] and not gap.is_inside else (gap.extra, gap.skipped)
+    rest = [word for side in sides for word in side if word.key not in _NEGATIONS and word.key not in _BESIDE_NEGATIONS]
     return sum(negations) == 1 and not rest
 
 
@@ -143,18 +145,21 @@ def find_exchange(stated: Words, found: Words) -> Contradiction | None:
     keys = {word.key for word in mine}
     if len(keys & {word.key for word in real}) < _SHARED_BY_PARTIES * len(keys):
         return None
+    counts = Counter(word.key for word in (*mine, *real))
     for place, there in product(range(1, len(mine) - 1), range(1, len(real) - 1)):
-        size = _verb_length(mine[place:], real[there:])
+        size = _verb_length(mine[place:], real[there:]) if counts[mine[place].key] == 2 else 0
         behind, real_behind = mine[place + size :], real[there + size :]
         object_ = _common_name(behind, real[:there]) if size else ()
         subject = _common_name(real_behind, mine[:place]) if object_ else ()
-        if subject and not _has(real_behind, object_) and not _has(behind, subject):
+        if subject and not _names(real_behind, object_) and not _names(behind, subject):
             return Contradiction("party", subject, object_)
     return None
 
 
-def _has(words: Words, name: Words) -> bool:
-    return not {word.key for word in name}.isdisjoint(word.key for word in words)
+def _names(words: Words, name: Words) -> bool:
+    """Return whether a name, or most of it, stands among the words."""
+    keys = {word.key for word in words}
+    return sum(word.key in keys for word in name) > len(name) / 2
 
 
 def _verb_length(stated: Words, found: Words) -> int:
