@@ -189,10 +189,12 @@ def check_parsed_statement(
         return SourceCheck(Verdict.UNCHECKED, score, reason)
     passage = source.passage(comparison.context.windows)
     alignment = StatementAlignment(statement.clauses_by_part, passage) if _is_near(comparison) else None
-    if alignment and alignment.agreement.is_same and not _is_doubted(statement.text, alignment.said_in, source):
-        evidence, words = _aligned_evidence(alignment.agreement.chain, passage, source)
+    aligned = _aligned_words(alignment.agreement.chain, passage) if alignment else ()
+    said_in = sorted({source.sentence_at(one.found_start) for one in aligned})
+    if said_in and not _is_doubted(statement.text, said_in, source):
+        evidence = tuple(source.quoted_passage(first, last) for first, last in _neighbours(said_in))
         score = max(comparison.coverage, SUPPORTED_FROM)
-        return SourceCheck(Verdict.SUPPORTED, score, "原文如此，逐词比较。", evidence, alignment=words)
+        return SourceCheck(Verdict.SUPPORTED, score, "原文如此，逐词比较。", evidence, alignment=aligned)
     score = model.probability(comparison.features())
     found = _find_verdict(comparison, alignment, score, source)
     limit = MAX_CONTRADICTED_SCORE if found.differences and source.is_full else MAX_OPEN_SCORE
@@ -285,11 +287,8 @@ def _altered_quotes(statement: str, passages: str) -> Iterable[Difference]:
 # ── Evidence ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _aligned_evidence(
-    chain: Chain, passage: ClauseSequence, source: IndexedSource
-) -> tuple[tuple[QuotedPassage, ...], tuple[AlignedWords, ...]]:
-    """Return the sentences that say the statement, and the words that correspond."""
-    parts = sorted({passage.clauses[place].part for match in chain for place in match.places})
+def _aligned_words(chain: Chain, passage: ClauseSequence) -> tuple[AlignedWords, ...]:
+    """Return the words of the statement with their counterparts in the source, neighbours together."""
     aligned: list[AlignedWords] = []
     for word, place, counterpart in (pair for match in chain for pair in match.pairs):
         offset = passage.clauses[place].offset
@@ -297,7 +296,7 @@ def _aligned_evidence(
         if aligned and (aligned[-1].end, aligned[-1].found_end) == (one.start, one.found_start):
             one = AlignedWords(aligned[-1].start, one.end, aligned.pop().found_start, one.found_end)
         aligned.append(one)
-    return tuple(source.quoted_passage(first, last) for first, last in _neighbours(parts)), tuple(aligned)
+    return tuple(aligned)
 
 
 def _neighbours(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from core.answer.check_results import QuotedPassage, SourceText
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts
-from core.comparison import ClauseSequence, PassageClause, read_clauses
+from core.comparison import ClauseSequence, PassageClause, add_items_in_place, read_clauses
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are searched. A longer source counts as not read in full."""
@@ -113,14 +114,21 @@ class IndexedSource:
         wanted = {place for one in windows for place in range(one.first - 1, one.last + 2)} & set(
             range(len(self.spans))
         )
-        return ClauseSequence([clause for place in sorted(wanted) for clause in self.clauses(place)])
+        return self._passage(sorted(wanted))
+
+    def whole_passage(self) -> ClauseSequence:
+        return self._passage(range(len(self.spans)))
+
+    def _passage(self, sentences: Iterable[int]) -> ClauseSequence:
+        return add_items_in_place(ClauseSequence([clause for place in sentences for clause in self.clauses(place)]))
+
+    def sentence_at(self, position: int) -> int:
+        """Return the number of the sentence that has this position."""
+        return bisect_right(self.spans, (position, len(self.text))) - 1
 
     def text_between(self, first: int, last: int) -> str:
         """Return the folded text of these sentences, as far as they exist."""
         return self.folded[self.spans[max(0, first)][0] : self.spans[min(len(self.spans) - 1, last)][1]]
-
-    def whole_passage(self) -> ClauseSequence:
-        return ClauseSequence([clause for place in range(len(self.spans)) for clause in self.clauses(place)])
 
     def quoted_passage(self, first: int, last: int) -> QuotedPassage:
         start, end = self.spans[first][0], self.spans[last][1]

@@ -92,12 +92,6 @@ class StatementAlignment:
             chain += found.chain
         return Agreement(chain)
 
-    @property
-    def said_in(self) -> list[int]:
-        """The parts of sentences of the source that say the statement."""
-        places = (place for match in self.agreement.chain for place in match.places)
-        return sorted({self._passage.clauses[place].part for place in places})
-
     def _match(self, part: int, first: int, last: int, place: int) -> ClauseMatch | None:
         key = (part, first, last, place)
         if key not in self._matches:
@@ -147,7 +141,8 @@ class StatementAlignment:
         ahead = range(before, min(len(clauses), before + _AHEAD + 1))
         gap = next((place for place in ahead[1:] if not self._passage.follows(place)), ahead.stop)
         ahead = range(before, gap)
-        if not any(word.kind in {"attribution", "condition", "cause"} for word in last):
+        names_case = len(last) > 2 and last[-1].key in {"的", "时"}
+        if not names_case and not any(word.kind in {"attribution", "condition", "cause"} for word in last):
             return ahead
         sentence = clauses[before].sentence
         return range(before, next((place for place in ahead if clauses[place].sentence != sentence), ahead.stop))

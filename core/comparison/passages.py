@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from core.comparison.lexicon import EVIDENCE, SPEECH
 from core.comparison.words import VALUES, Word, split_clauses
@@ -26,11 +26,14 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 _ALLEGATIONS = frozenset({"modality:指控", "modality:号称"})
 """Words by which the whole sentence is what somebody alleges."""
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下)$|^当.+[时候]$")
-_CASE = re.compile("(?:.{3}的|(?<![同临及届小])时)$")
+_CASE = re.compile(".{3}的$")
+_WHEN = re.compile("(?<![同临及届小])时$")
 """The end of a clause that names a case, if no value stands in it: 下午1时 is a time."""
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c"
 )
+_ANY_ITEM = re.compile("有下列[^,，。;；:：]{0,6}之一")
+_ITEM_NUMBER = re.compile(r"\W{0,2}[一二三四五六七八九十\d]{1,3}[)、.]")
 _IS_IT_TRUE = re.compile("(?:真|属实|可信|靠谱|对|是)的?吗|真的假的|是真是假|是否属实")
 
 
@@ -55,12 +58,11 @@ class PassageClause:
     @cached_property
     def is_condition(self) -> bool:
         """True if the rest of the sentence holds only under what this clause says."""
-        if "下列" in self.text:  # the items that follow are the conditions
-            return False
         own = [word for word in self.words if not word.is_harmless or word.kind]
         if any(word.key in _CONDITION_KEYS for word in own[:2]) or _CONDITION.search(self.text):
             return True
-        return len(own) > 2 and not any(word.kind in VALUES for word in own) and bool(_CASE.search(self.text))
+        is_when = _WHEN.search(self.text) and not any(word.kind in VALUES for word in own)
+        return len(own) > 2 and bool(is_when or _CASE.search(self.text))
 
     @cached_property
     def is_attribution(self) -> bool:
@@ -76,6 +78,11 @@ class PassageClause:
     def is_asked(self) -> bool:
         """True for a question, and for answers to choose from."""
         return bool(_ASKED.search(self.text + self.end_mark))
+
+    @property
+    def is_numbered(self) -> bool:
+        """True for the first clause of an item: (一) or 1."""
+        return _ITEM_NUMBER.match(self.text) is not None
 
     @property
     def is_latin(self) -> bool:
@@ -134,6 +141,43 @@ class ClauseSequence:
             if self.clauses[back].sentence < sentence - sentences or not self.follows(back + 1):
                 return
             yield self.clauses[back]
+
+
+def add_items_in_place(passage: ClauseSequence) -> ClauseSequence:
+    """Return the passage with one more sentence for each item of a list of cases of which any is enough: the opening, with
+    the item in the place of 有下列情形之一."""
+    clauses = passage.clauses
+    added: list[PassageClause] = []
+    for place, clause in enumerate(clauses):
+        if marker := _ANY_ITEM.search(clause.text):
+            opening = [one for one in clauses if one.part == clause.part]
+            for item in _items_after(place, clauses):
+                number = clauses[-1].part + 2 + len(added)  # follows nothing
+                here = opening.index(clause)
+                lines = [*opening[:here], *_put_in_place(item, clause, marker), *opening[here + 1 :]]
+                added += (replace(one, part=number, sentence=number) for one in lines)
+    return ClauseSequence([*clauses, *added]) if added else passage
+
+
+def _items_after(place: int, clauses: Sequence[PassageClause]) -> Iterator[list[PassageClause]]:
+    for _, group in groupby(clauses[place + 1 :], key=lambda clause: clause.part):
+        item = list(group)
+        if item[0].part == clauses[place].part:
+            continue
+        if not item[0].is_numbered:
+            return
+        yield item
+
+
+def _put_in_place(item: Sequence[PassageClause], listed: PassageClause, marker: re.Match[str]) -> list[PassageClause]:
+    """Return the clauses of an item, the first one behind what the opening says before its list."""
+    start = listed.words[0].start
+    before = [word for word in listed.words if word.end - start <= marker.start()]
+    own = [word for word in item[0].words if not word.is_aside]
+    shift = item[0].offset - listed.offset
+    words = [*before, *(replace(word, start=word.start + shift, end=word.end + shift) for word in own)]
+    text = listed.text[: marker.start()] + _ITEM_NUMBER.sub("", item[0].text, count=1)
+    return [replace(listed, words=words, text=text), *item[1:]]
 
 
 def is_opening_word(words: Sequence[Word]) -> bool:

@@ -123,6 +123,11 @@ def test_what_it_says_otherwise_is_shown_side_by_side(statement: str, stated: st
         ("这是全国最高的大楼。", "这是全国最低的大楼。"),
         ("该药物能治疗感冒。", "该药物不能治疗感冒。"),
         ("收费标准不由管理局负责。", "收费标准由管理局负责。"),
+        ("乙方案将个人积蓄转换为企业收入。", "乙方案将企业收入转换为个人积蓄。"),
+        ("在海关总署指导下，市场中心设立了这个平台。", "在市场中心指导下，海关总署设立了这个平台。"),
+        ("陈默的加盟，主要是接替周岚在工厂的工作。", "周岚的加盟主要是接替陈默在工厂的工作。"),
+        ("这种药既能止痛，也能治疗发热的原因。", "这种药虽然能止痛，但不能治疗发热的原因。"),
+        ("二十个省份公布了去年的增速，五个省份公布了总量。", "二十四个省份公布了去年的增速。"),
     ],
 )
 def test_the_opposite_contradicts(statement: str, passage: str) -> None:
@@ -137,6 +142,8 @@ def test_the_opposite_contradicts(statement: str, passage: str) -> None:
         ("公司收入增长，利润下降。", "公司利润下降，收入增长。"),
         ("不仅能治疗感冒。", "能治疗感冒。"),
         ("当事人可以提交证据。", "当事人应当提交证据。"),
+        ("二十四个省份公布了去年的增速。", "二十四个省份公布了去年的增速，二十三个省份公布了去年的总量。"),
+        ("一是身体的界限，二是心理的界限。", "要把握两条：一是身体的界限，二是心理的界限。"),
     ],
 )
 def test_other_words_for_the_same_do_not_contradict(statement: str, passage: str) -> None:
@@ -164,6 +171,36 @@ def test_other_words_for_the_same_do_not_contradict(statement: str, passage: str
 )
 def test_a_claim_that_is_reported_doubted_or_planned_is_not_said(page: str) -> None:
     assert check("海州市将停止供水七天。", page).verdict is not Verdict.SUPPORTED
+
+
+LEASE = (
+    "承租人有下列行为之一的，出租人可以收回房屋：\n（一）擅自转租的；\n（二）拖欠租金满三个月的。\n"
+    "同时具备下列条件的，出租人应当续租：\n（一）租金按时付清的；\n（二）房屋完好的。"
+)
+
+
+def test_each_of_several_cases_stands_in_the_place_of_the_list() -> None:
+    found = check("承租人拖欠租金满三个月的，出租人可以收回房屋。", LEASE)
+    assert found.verdict is Verdict.SUPPORTED, found.reason
+    assert "".join(LEASE[one.found_start : one.found_end] for one in found.alignment) == (
+        "承租人拖欠租金满三个月的出租人可以收回房屋"
+    )
+    assert [passage.text.strip()[:4] for passage in found.evidence] == ["承租人有", "（二）拖"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "承租人拖欠租金满两个月的，出租人可以收回房屋。",
+        "承租人擅自转租的，出租人应当续租。",
+        "出租人可以收回房屋。",
+        "出租人应当续租。",
+        "房屋完好的，出租人应当续租。",  # all cases are needed
+        "承租人房屋完好的，出租人可以收回房屋。",
+    ],
+)
+def test_another_case_than_those_of_the_list_is_not_said(statement: str) -> None:
+    assert check(statement, LEASE).verdict is not Verdict.SUPPORTED
 
 
 @pytest.mark.parametrize("text", ["水" * 100_000, "一，" * 50_000, "甲乙，" * 30_000, "a" * 100_000, "1," * 50_000])
