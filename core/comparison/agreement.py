@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 
 from core.comparison.alignment import ClauseMatch, Objection, Words, match_clause
 from core.comparison.differences import Contradiction, are_exchanged, find_contradiction, find_exchange
-from core.comparison.lexicon import SPEECH
+from core.comparison.lexicon import SOURCE_SAYS, SPEECH
 from core.comparison.passages import ClauseSequence, PassageClause, merge_openings
 from core.comparison.words import VALUES, split_clauses
 
@@ -52,6 +52,7 @@ class ParsedClauses:
             stop = end.start() if end else len(text)
             # Blanks keep the positions of what follows.
             clauses = merge_openings(split_clauses(" " * start + text[start:stop]))
+            clauses = [clause for clause in clauses if not _names_source(clause)] or clauses
             if clauses:
                 parts.append(tuple(clauses))
             start = end.end() if end else stop
@@ -141,7 +142,7 @@ class StatementAlignment:
         ahead = range(before, min(len(clauses), before + _AHEAD + 1))
         gap = next((place for place in ahead[1:] if not self._passage.follows(place)), ahead.stop)
         ahead = range(before, gap)
-        names_case = len(last) > 2 and last[-1].key in {"的", "时"}
+        names_case = len(last) > 2 and last[-1].key in {"的", "时"} and all(word.key != "是" for word in last)
         if not names_case and not any(word.kind in {"attribution", "condition", "cause"} for word in last):
             return ahead
         sentence = clauses[before].sentence
@@ -260,6 +261,11 @@ class StatementAlignment:
         return any(
             not values.isdisjoint(clause.keys) and len(own & clause.keys) >= _LIKE_IT * len(own) for clause in near
         )
+
+
+def _names_source(clause: Words) -> bool:
+    """Return whether a clause only says that the source says it: 文章认为."""
+    return clause[-1].key in SPEECH and "".join(word.text for word in clause[:-1]) in SOURCE_SAYS
 
 
 def _is_opening(clause: Words) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity
-from core.comparison.lexicon import ADDED, DROPPED, RANKS, SPEECH
+from core.comparison.lexicon import ADDED, CORRESPONDING, DROPPED, RANKS, SPEECH
 from core.comparison.numbers import QuantityMatch, match_quantity
 from core.comparison.passages import ClauseSequence
 from core.comparison.stated_dates import is_same_date
@@ -244,6 +244,9 @@ class _Comparison:
         light = [word for word in extra if word.is_harmless and not word.is_particle]
         added = ADDED if not any(word.is_turning for word in real_skipped) else ()
         left = [word for word in extra if not word.is_harmless and word.key not in added]
+        left, real_skipped = _without_corresponding(left, skipped), _without_corresponding(real_skipped, extra)
+        if [word.key for word in left] == [word.key for word in real_skipped]:
+            left, real_skipped = [], []
         if is_first and left:
             left = self._without_subject(left, skipped)
         left = [word for word in left if not (word.kind == "date" and self._is_dated(word))]
@@ -352,6 +355,12 @@ class _Comparison:
             if opening and opening.kind == "date":
                 return _is_same_date(date, opening)
         return False
+
+
+def _without_corresponding(words: Sequence[Word], others: Words) -> list[Word]:
+    """Leave out the words for which the other side has another word that says the same here."""
+    there = {word.key for word in others}
+    return [word for word in words if not any({word.key, key} in CORRESPONDING for key in there)]
 
 
 def _changes_head(skipped: Words) -> bool:

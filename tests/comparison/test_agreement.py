@@ -173,6 +173,33 @@ def test_a_claim_that_is_reported_doubted_or_planned_is_not_said(page: str) -> N
     assert check("海州市将停止供水七天。", page).verdict is not Verdict.SUPPORTED
 
 
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("她把座位换到了窗边。", "她将座位换到了窗边。"),
+        ("负责人没有被限制离境。", "负责人并未被限制离境。"),
+        ("文章指出，这座桥全长三公里。", "这座桥全长三公里。"),
+        ("编号印在卡槽的内侧。", "编号印于卡槽的内侧。"),
+        ("如果在文本框中单击，其他文本框会被锁定。", "如果我在文本框中单击，其他文本框将被锁定。"),
+    ],
+)
+def test_the_same_with_other_function_words(statement: str, passage: str) -> None:
+    found = check(statement, passage)
+    assert found.verdict is Verdict.SUPPORTED, found.reason
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("她换到了窗边的座位。", "她将换到窗边的座位。"),
+        ("作者认为，这座桥全长三公里。", "专家认为，这座桥全长三公里。"),
+        ("作者的同事认为，这座桥全长三公里。", "这座桥全长三公里。"),
+    ],
+)
+def test_function_words_that_say_more_are_compared(statement: str, passage: str) -> None:
+    assert check(statement, passage).verdict is not Verdict.SUPPORTED
+
+
 LEASE = (
     "承租人有下列行为之一的，出租人可以收回房屋：\n（一）擅自转租的；\n（二）拖欠租金满三个月的。\n"
     "同时具备下列条件的，出租人应当续租：\n（一）租金按时付清的；\n（二）房屋完好的。"
