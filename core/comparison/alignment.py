@@ -244,7 +244,8 @@ class _Comparison:
         light = [word for word in extra if word.is_harmless and not word.is_particle]
         added = ADDED if not any(word.is_turning for word in real_skipped) else ()
         left = [word for word in extra if not word.is_harmless and word.key not in added]
-        left, real_skipped = _without_corresponding(left, skipped), _without_corresponding(real_skipped, extra)
+        if extra and skipped:
+            left, real_skipped = _without_corresponding(left, skipped), _without_corresponding(real_skipped, extra)
         if [word.key for word in left] == [word.key for word in real_skipped]:
             left, real_skipped = [], []
         if is_first and left:
@@ -252,9 +253,9 @@ class _Comparison:
         left = [word for word in left if not (word.kind == "date" and self._is_dated(word))]
         if len(left) == len(real_skipped) == 1 and _is_same_quantity(left[0], real_skipped[0]):
             left = real_skipped = []
-        if not real_skipped and self._is_repeated(left):
+        if left and not real_skipped and self._is_repeated(left):
             left = []
-        if self._is_alternative(skipped):
+        if real_skipped and self._is_alternative(skipped):
             real_skipped = []
         if left or (light and real_skipped and not is_first):
             yield Objection(_kind_of(left, real_skipped), left or light, real_skipped)
@@ -342,9 +343,10 @@ class _Comparison:
 
     def _is_repeated(self, left: Words) -> bool:
         """Return whether the statement has these words twice, where the passage has them once: 减记希腊的债务."""
+        if sum(word.end - word.start for word in left) <= 1 or any(word.kind for word in left):
+            return False
         aligned = {word.key for word in self.stated if word not in left} & {word.key for word in self.found}
-        is_word = sum(word.end - word.start for word in left) > 1
-        return is_word and all(word.key in aligned and not word.kind for word in left)
+        return all(word.key in aligned for word in left)
 
     def _is_dated(self, date: Word) -> bool:
         """Return whether this is the date of the clause: its only one, or the one that opens the nearest clause before."""
@@ -360,7 +362,7 @@ class _Comparison:
 def _without_corresponding(words: Sequence[Word], others: Words) -> list[Word]:
     """Leave out the words for which the other side has another word that says the same here."""
     there = {word.key for word in others}
-    return [word for word in words if not any({word.key, key} in CORRESPONDING for key in there)]
+    return [word for word in words if there.isdisjoint(CORRESPONDING.get(word.key, ()))]
 
 
 def _changes_head(skipped: Words) -> bool:

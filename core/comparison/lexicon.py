@@ -186,10 +186,13 @@ DROPPED = frozenset(
 )
 """Turning words that a statement may leave out: what is left is weaker, or the same."""
 
-CORRESPONDING = frozenset(
-    frozenset(pair) for pair in [("把", "time:将"), ("会", "time:将"), ("为", "成"), ("得", "要"), ("有", "拥有")]
-)
-"""Words that may stand for one another in the same place, though the one is harmless elsewhere: 把 and 将."""
+CORRESPONDING = {
+    "time:将": ["把", "会"],
+    "成": ["为"],
+    "要": ["得"],
+    "拥有": ["有"],
+}
+"""Words, each with harmless ones that say the same in the same place: 将 and 把."""
 
 OPPOSITES = """
 增长 增加 上升 上涨 升高 增多 提高 提升 上调 回升 走高 攀升 飙升 涨 升 扩大 加快 加速 延长 增强 加强 拉长 增至 升至 增 多出 拓宽 放大 强化 改善 好转 走强 增持 壮大 膨胀/下降 减少 下跌 降低 下滑 跌 回落 走低 降 缩小 放缓 减速 减缓 缩短 削弱 减弱 降至 减至 减 收窄 弱化 恶化 走弱 减持 萎缩 收缩 下调 缩减 缩水 滑落 压低
