@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from core.base.embedding import Embedder
 from core.base.http import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
 from core.base.redis_link import RedisLink
@@ -84,6 +85,7 @@ class App:
         self._legal: LegalServices | None = None
         self.configured = self._configure(loaded, model, None if engines is None else EngineChain(tuple(engines), ()))
         self.reader = Reader.from_settings(settings, link=self.redis)
+        self._embedder = Embedder(settings.legal.embedding) if settings.legal.embedding else None
         self.checks = AnswerChecks()
         self.chat = ChatService(
             self.latest_configured,
@@ -185,7 +187,9 @@ class App:
             if self._legal is None:
                 from core.legal import LegalServices
 
-                self._legal = LegalServices(self.settings, lambda: self.search.for_tools(self.model.choice))
+                self._legal = LegalServices(
+                    self.settings, lambda: self.search.for_tools(self.model.choice), self._embedder
+                )
             return self._legal
 
     @cached_property
