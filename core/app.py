@@ -25,6 +25,7 @@ from core.base.settings import (
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat import ChatService
+from core.checks import MeaningComparison
 from core.legal import may_cite
 from core.llm import Model, ModelCallLimit
 from core.metrics import MetricsRecorder
@@ -86,7 +87,7 @@ class App:
         self.configured = self._configure(loaded, model, None if engines is None else EngineChain(tuple(engines), ()))
         self.reader = Reader.from_settings(settings, link=self.redis)
         self._embedder = Embedder(settings.legal.embedding) if settings.legal.embedding else None
-        self.checks = AnswerChecks()
+        self.checks = AnswerChecks(MeaningComparison(self._embedder) if self._embedder else None)
         self.chat = ChatService(
             self.latest_configured,
             loop=self.loop,
@@ -214,6 +215,7 @@ class App:
         self.metrics.start()
         self.upkeep.start()
         self.configured.warm_up()
+        self.checks.warm_up()
 
     def close(self) -> None:
         """Close all connections, files and threads."""
