@@ -65,7 +65,7 @@ class ClaimSet(NamedTuple):
 
 
 def judge_claims(claims: Iterable[Claim], model: ScoringModel = SCORING_MODEL) -> Iterator[Judged]:
-    """Yield each statement with its check. A source of several is read once."""
+    """Yield each statement with its check by words. A source of several is read once."""
     for text, group in groupby(claims, lambda claim: claim.source):
         source = IndexedSource(SourceText(1, text))
         for claim in group:

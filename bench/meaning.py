@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bench.legal import DATA, imported, opened, p95, public_questions, questions, read_jsonl
 from bench.rows import Row
+from core.base.embedding import Embedder
 from core.legal.imports.embed_library import embed_library
 from core.legal.library.index import ARTICLES, LegalIndex, LegalLibrary
 from core.legal.library.vectors import VectorFile
@@ -48,7 +49,8 @@ def rows() -> Iterator[Row]:
     model = os.environ.get(SETTING, "")
     if not (DATA.is_dir() and model):
         return
-    library = LegalLibrary(FOLDER, embedding=model)
+    embedder = Embedder(model)
+    library = LegalLibrary(FOLDER, embedder=embedder)
     if not library.available:
         for _ in imported(library):
             pass
@@ -56,7 +58,7 @@ def rows() -> Iterator[Row]:
     vectors = library.vectors_of(ARTICLES)
     assert vectors is not None
     yield from cost(opened(library), vectors)
-    yield from public_questions(lambda: LegalLibrary(FOLDER, embedding=model), "words and meaning", 0.56)
+    yield from public_questions(lambda: LegalLibrary(FOLDER, embedder=embedder), "words and meaning", 0.56)
     yield from speed(library)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from core.base.embedding import Embedder
 from core.base.http import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
 from core.base.redis_link import RedisLink
@@ -24,6 +25,7 @@ from core.base.settings import (
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat import ChatService
+from core.checks import MeaningComparison
 from core.legal import may_cite
 from core.llm import Model, ModelCallLimit
 from core.metrics import MetricsRecorder
@@ -84,7 +86,8 @@ class App:
         self._legal: LegalServices | None = None
         self.configured = self._configure(loaded, model, None if engines is None else EngineChain(tuple(engines), ()))
         self.reader = Reader.from_settings(settings, link=self.redis)
-        self.checks = AnswerChecks()
+        self._embedder = Embedder(settings.legal.embedding) if settings.legal.embedding else None
+        self.checks = AnswerChecks(MeaningComparison(self._embedder) if self._embedder else None)
         self.chat = ChatService(
             self.latest_configured,
             loop=self.loop,
@@ -185,7 +188,9 @@ class App:
             if self._legal is None:
                 from core.legal import LegalServices
 
-                self._legal = LegalServices(self.settings, lambda: self.search.for_tools(self.model.choice))
+                self._legal = LegalServices(
+                    self.settings, lambda: self.search.for_tools(self.model.choice), self._embedder
+                )
             return self._legal
 
     @cached_property
@@ -210,6 +215,7 @@ class App:
         self.metrics.start()
         self.upkeep.start()
         self.configured.warm_up()
+        self.checks.warm_up()
 
     def close(self) -> None:
         """Close all connections, files and threads."""

@@ -623,7 +623,7 @@ def _verdict_text(verdict: dict[str, Any]) -> str:
 
 def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     if options.pairs and not options.file and not options.sources:
-        return _check_pairs(options.pairs, output, options.fail_on)
+        return _check_pairs(app, options.pairs, output, options.fail_on)
     if not options.file or not options.sources or options.pairs:
         options.usage("请给出 FILE 和 --sources，或者 --pairs")
     from core.checks import check_answer, read_address_sources, read_folder_sources, read_text
@@ -631,7 +631,8 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     text = _decode(sys.stdin.read()) if options.file == "-" else read_text(Path(options.file))
     folder = Path(options.sources[0])
     read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
-    checked = check_answer(text, read or read_address_sources(options.sources, app.reader, _print_note))
+    sources = read or read_address_sources(options.sources, app.reader, _print_note)
+    checked = check_answer(text, sources, meaning=app.checks.meaning)
     output.print_document(checked.to_json(), lambda: _checked_text(checked))
     return _status_of((MARKS[verdict.verdict] for verdict in list_verdicts(checked)), options.fail_on)
 
@@ -640,11 +641,11 @@ def _print_note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _check_pairs(file: str, output: Output, fail_on: Collection[str]) -> int:
+def _check_pairs(app: App, file: str, output: Output, fail_on: Collection[str]) -> int:
     from core.checks import check_pair, read_text
 
     def one(line: str) -> int:
-        check = check_pair(line)
+        check = check_pair(line, app.checks.meaning)
         evidence = " … ".join(evidence.text for evidence in check.evidence)
         document = {"verdict": check.verdict.value, "score": round(check.score, 4), "evidence": evidence}
         output.print_document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")

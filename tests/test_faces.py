@@ -73,7 +73,7 @@ FACES = {
         StatementAlignment Word Words numbers read_clauses stated_dates
     """,
     "core.checks": """
-        CheckInputError CheckMemory check_answer check_pair check_statement find_objection is_about read_address_sources
+        CheckInputError CheckMemory MeaningComparison check_answer check_pair check_statement find_objection is_about read_address_sources
         read_folder_sources read_text
     """,
     "core.store": """

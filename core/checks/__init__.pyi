@@ -1,11 +1,13 @@
 from .check import CheckMemory, check_answer, check_statement
 from .errors import CheckInputError
 from .input_files import check_pair, read_address_sources, read_folder_sources, read_text
+from .meaning import MeaningComparison
 from .quotation_rules import find_objection, is_about
 
 __all__ = [
     "CheckInputError",
     "CheckMemory",
+    "MeaningComparison",
     "check_answer",
     "check_pair",
     "check_statement",

@@ -1,7 +1,7 @@
 """The check of a statement against its sources.
 
 有据 only if a passage says the statement word by word (`agreement`); 不符 only if it says it with a difference; 未见 only if
-nothing near was found in a text that was read in full; else 未核.
+nothing near was found in a text that was read in full, in words or, with an embedding model, in meaning; else 未核.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from core.answer.check_results import (
 )
 from core.checks.facts import respell_as_source
 from core.checks.features import LONGEST_STATEMENT, ParsedStatement, SourceComparison
+from core.checks.meaning import MAX_ASKED, MeaningComparison, leave_open
 from core.checks.scoring import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, ScoringModel
 from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
@@ -64,12 +65,19 @@ def compare(statement: str, sources: Sequence[SourceText]) -> SourceComparison:
 
 
 def check_statement(
-    statement: str, sources: SourceText | Sequence[SourceText], model: ScoringModel = SCORING_MODEL
+    statement: str, sources: SourceText | Sequence[SourceText], meaning: MeaningComparison | None = None
 ) -> SourceCheck:
     """Check one statement against one source, or against several of which one must say it."""
     given = [sources] if isinstance(sources, SourceText) else sources
     parsed = ParsedStatement(statement)
-    return _best([check_parsed_statement(parsed, IndexedSource(source), model) for source in given])
+    return _best([_check_and_review(parsed, IndexedSource(source), meaning) for source in given])
+
+
+def _check_and_review(
+    statement: ParsedStatement, source: IndexedSource, meaning: MeaningComparison | None
+) -> SourceCheck:
+    found = check_parsed_statement(statement, source)
+    return meaning.review_absent(found, statement, source) if meaning else found
 
 
 def _best(checks: Iterable[SourceCheck]) -> SourceCheck:
@@ -99,6 +107,8 @@ class CheckMemory:
     def __init__(self) -> None:
         self.results: dict[tuple[str, int], SourceCheck] = {}
         """The results by the words of the statement and the number of the source."""
+        self.reviewed: dict[tuple[str, int], SourceCheck] = {}
+        """Those that were 未见, after the comparison in meaning."""
         self.indexed: dict[int, IndexedSource] = {}
 
     def check(self, statement: ParsedStatement, source: IndexedSource) -> SourceCheck:
@@ -108,10 +118,23 @@ class CheckMemory:
             self.results[key] = check_parsed_statement(statement, source)
         return self.results[key]
 
+    def review(self, statement: ParsedStatement, source: IndexedSource, meaning: MeaningComparison) -> SourceCheck:
+        """Compare a statement that is 未见 in meaning, once."""
+        key = (statement.text, source.number)
+        if key not in self.reviewed:
+            self.reviewed[key] = meaning.review_absent(self.check(statement, source), statement, source)
+        return self.reviewed[key]
 
-def check_answer(text: str, sources: Sequence[SourceText], memory: CheckMemory | None = None) -> AnswerCheck:
+
+def check_answer(
+    text: str,
+    sources: Sequence[SourceText],
+    memory: CheckMemory | None = None,
+    meaning: MeaningComparison | None = None,
+) -> AnswerCheck:
     """Check every cited statement against its sources. Linear in the length of the answer and of the cited texts. With
-    a memory of the same sources, only statements that it does not have are compared."""
+    a memory of the same sources, only statements that it does not have are compared. With `meaning`, what would be
+    未见 is compared in meaning too."""
     memory = memory or CheckMemory()
     all_statements = find_statements(text)
     known = {source.number: source for source in sources}
@@ -120,13 +143,35 @@ def check_answer(text: str, sources: Sequence[SourceText], memory: CheckMemory |
     within = cited[: bisect_right(so_far, MAX_COMPARISONS)]
     claims = [ParsedStatement(one.compared_text) for one, _ in within]
     _index_sources(known, list(zip(claims, (numbers for _, numbers in within), strict=True)), memory.indexed)
-    checked = [
-        _statement_check(one, {number: memory.check(claim, memory.indexed[number]) for number in numbers})
+    found = [
+        (one, claim, {number: memory.check(claim, memory.indexed[number]) for number in numbers})
         for (one, numbers), claim in zip(within, claims, strict=True)
     ]
+    if meaning:
+        _review_absent(found, memory, meaning)
+    checked = [_statement_check(one, checks) for one, _, checks in found]
     checked += (_statement_check(one, dict.fromkeys(numbers, _TOO_LONG)) for one, numbers in cited[len(within) :])
     uncited = find_uncited(all_statements, sources, memory.check, memory.indexed)
     return AnswerCheck(tuple(checked), tuple(uncited))
+
+
+def _review_absent(
+    found: Iterable[tuple[Statement, ParsedStatement, dict[int, SourceCheck]]],
+    memory: CheckMemory,
+    meaning: MeaningComparison,
+) -> None:
+    """Compare in meaning what is 未见, the first of an answer: so it does not matter how much of it was checked before."""
+    absent = (
+        (claim, number, checks)
+        for one, claim, checks in found
+        if not one.shares_marks
+        for number, check in checks.items()
+        if check.verdict is Verdict.ABSENT
+    )
+    for place, (claim, number, checks) in enumerate(list(absent)):
+        checks[number] = (
+            memory.review(claim, memory.indexed[number], meaning) if place < MAX_ASKED else leave_open(checks[number])
+        )
 
 
 def _cited_numbers(statement: Statement, known: Mapping[int, SourceText]) -> list[int]:

@@ -11,6 +11,7 @@ from core.answer.check_results import SourceCheck, SourceText
 from core.base.http import Deadline
 from core.checks.check import check_statement
 from core.checks.errors import CheckInputError
+from core.checks.meaning import MeaningComparison
 from core.reading import Reader, ReadingError, decode_body
 
 _NUMBER = re.compile(r"(\d{1,3})(?!\d)")
@@ -64,7 +65,7 @@ def read_address_sources(addresses: Sequence[str], reader: Reader, report_proble
     return sources
 
 
-def check_pair(line: str) -> SourceCheck:
+def check_pair(line: str, meaning: MeaningComparison | None = None) -> SourceCheck:
     """Check one line of a file of pairs. The source counts as read in full."""
     try:
         pair = json.loads(line)
@@ -73,7 +74,7 @@ def check_pair(line: str) -> SourceCheck:
         raise CheckInputError("这一行不是带有 statement 和 source 的 JSON 对象。") from None
     if not isinstance(statement, str) or not isinstance(source, str):
         raise CheckInputError("statement 和 source 必须是文字。")
-    return check_statement(statement, SourceText(1, source))
+    return check_statement(statement, SourceText(1, source), meaning)
 
 
 def _read_bytes(file: Path) -> bytes:

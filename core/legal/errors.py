@@ -30,8 +30,3 @@ class NoLegalIndex(LegalError):
     kind = "legal_no_index"
     default_message = "还没有导入法规与案例库。"
     default_cure = "请在「法规与案例」页导入，或运行 python -m core law import 路径。"
-
-
-class EmbeddingError(LegalError):
-    kind = "legal_embedding"
-    default_message = "语义检索现在不能用，按字词照常检索。"

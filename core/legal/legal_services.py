@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from core.base.embedding import Embedder
 from core.base.settings import Settings
 from core.base.text import one_line
 from core.base.visitors import Visitor
@@ -43,9 +44,11 @@ MAX_ARTICLES = 3
 class LegalServices:
     """Entry point to the law library, the statute check and the searches for laws and cases."""
 
-    def __init__(self, settings: Settings, search: Callable[[], SearchService]) -> None:
+    def __init__(
+        self, settings: Settings, search: Callable[[], SearchService], embedder: Embedder | None = None
+    ) -> None:
         self.public_url = settings.public.url
-        self.library = LegalLibrary(settings.data_dir, embedding=settings.legal.embedding)
+        self.library = LegalLibrary(settings.data_dir, embedder=embedder)
         self.verifier = Verifier(self.library)
         self.importer = Importer(self.library)
         self._search = search

@@ -15,7 +15,7 @@ from core.answer.check_texts import source_texts as source_texts
 from core.answer.events import Answer, Checked, RunEvent, TextDelta, ToolStarted
 from core.answer.message import Message
 from core.base.logs import with_log_ids
-from core.checks import CheckMemory, check_answer
+from core.checks import CheckMemory, MeaningComparison, check_answer
 from core.run.run_sources import RunSources
 from core.search.types import Source
 
@@ -32,14 +32,18 @@ FIRST_LENGTH, GROWTH = 500, 1.5
 Result = AnswerCheck | None
 
 
-def check_text(text: str, sources: Sequence[Source], texts: TextsByNumber) -> AnswerCheck | None:
+def check_text(
+    text: str, sources: Sequence[Source], texts: TextsByNumber, meaning: MeaningComparison | None = None
+) -> AnswerCheck | None:
     """Return the check of a text. None without sources, or if the check failed: no answer may break because of it."""
-    return _check(text, source_texts(sources, texts)) if sources else None
+    return _check(text, source_texts(sources, texts), None, meaning) if sources else None
 
 
-def _check(text: str, texts: Sequence[SourceText], memory: CheckMemory | None = None) -> AnswerCheck | None:
+def _check(
+    text: str, texts: Sequence[SourceText], memory: CheckMemory | None, meaning: MeaningComparison | None
+) -> AnswerCheck | None:
     try:
-        return with_digests(check_answer(text, texts, memory), texts)
+        return with_digests(check_answer(text, texts, memory, meaning), texts)
     except Exception:
         log.exception("an answer could not be checked against its sources")
         return None
@@ -54,16 +58,23 @@ class AnswerChecks:
     """The checks of a process, one after the other: answers that end together would all wait for the last of them.
     Long answers, and stored ones whose check is repeated, have a queue of their own."""
 
-    def __init__(self, *, patience: float = RECHECK_WAIT_SECONDS) -> None:
+    def __init__(self, meaning: MeaningComparison | None = None, *, patience: float = RECHECK_WAIT_SECONDS) -> None:
+        self.meaning = meaning
+        """The comparison in meaning, where a model for it is configured."""
         self._patience = patience
         self._turns = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-checks")
         self._slow_turns = ThreadPoolExecutor(1, thread_name_prefix="wenyuan-slow-checks")
         self._lock = threading.Lock()
         self._repeated: dict[tuple[str, str], Future[Result]] = {}
 
+    def warm_up(self) -> None:
+        """Load the model of the comparison in meaning, if there is one, in the background."""
+        if self.meaning:
+            threading.Thread(target=self.meaning.warm_up, name="wenyuan-embedder", daemon=True).start()
+
     def begin(self, run_sources: RunSources) -> GrowingCheck:
         """Return the check of an answer that is about to be written."""
-        return GrowingCheck(run_sources, self._turns, self._slow_turns)
+        return GrowingCheck(run_sources, self._turns, self._slow_turns, self.meaning)
 
     def check_for(
         self, message: Message, load_texts: Callable[[], TextsByNumber], *, patience: float | None = None
@@ -92,7 +103,7 @@ class AnswerChecks:
         with self._lock:
             started = self._repeated.pop(key, None)
             if started is None or (started.done() and not _is_usable(started)):
-                started = self._slow_turns.submit(lambda: _check_again(message, load_texts))
+                started = self._slow_turns.submit(lambda: _check_again(message, load_texts, self.meaning))
             self._repeated[key] = started
             while len(self._repeated) > MAX_CACHED_CHECKS:
                 self._repeated.pop(next(iter(self._repeated))).cancel()
@@ -107,9 +118,16 @@ class GrowingCheck:
     """The check of an answer that is being written. It is begun before the end: answers that end together would otherwise
     all be checked at that moment."""
 
-    def __init__(self, run_sources: RunSources, turns: ThreadPoolExecutor, slow_turns: ThreadPoolExecutor) -> None:
+    def __init__(
+        self,
+        run_sources: RunSources,
+        turns: ThreadPoolExecutor,
+        slow_turns: ThreadPoolExecutor,
+        meaning: MeaningComparison | None = None,
+    ) -> None:
         self._run_sources = run_sources
         self._turns, self._slow_turns = turns, slow_turns
+        self._meaning = meaning
         self._written = ""
         self._next_length = FIRST_LENGTH
         self._ahead: Future[Result] | None = None
@@ -142,7 +160,7 @@ class GrowingCheck:
         if texts != self._compared:  # a page was read meanwhile
             self._memory, self._compared = CheckMemory(), texts
         memory = self._memory
-        return queue.submit(with_log_ids(lambda: _check(text, texts, memory)))
+        return queue.submit(with_log_ids(lambda: _check(text, texts, memory, self._meaning)))
 
     def _texts(self, sources: Sequence[Source]) -> list[SourceText]:
         return source_texts(sources, dict(self._run_sources.pages))
@@ -152,11 +170,13 @@ def _is_usable(check: Future[Result]) -> bool:
     return check.done() and not check.cancelled() and check.result() is not None
 
 
-def _check_again(message: Message, load_texts: Callable[[], TextsByNumber]) -> Result:
+def _check_again(
+    message: Message, load_texts: Callable[[], TextsByNumber], meaning: MeaningComparison | None
+) -> Result:
     try:
         texts = load_texts()
     except Exception:
         log.warning("what was read for an answer could not be loaded for its check", exc_info=True)
         return None
-    found = check_text(message.text, message.sources, texts)
+    found = check_text(message.text, message.sources, texts, meaning)
     return drop_marks(found, lost_sources(message.sources, texts)) if found else None

@@ -102,7 +102,9 @@ class AnswerService(ABC):
         self, message: Message, check: AnswerCheck, texts: TextsByNumber, options: AnswerOptions
     ) -> Future[Revision]:
         """Start 按核对结果改写 of a finished answer. Counted like a second opinion, with the same errors."""
-        return self._start_in_turn(options, lambda model: revise_answer(message, check, texts, model))
+        return self._start_in_turn(
+            options, lambda model: revise_answer(message, check, texts, model, self.checks.meaning)
+        )
 
     def _start_in_turn(self, options: AnswerOptions, ask: Callable[[Model], Awaitable[T]]) -> Future[T]:
         self._count(options)

@@ -12,7 +12,7 @@ from core.answer.check_results import AnswerCheck
 from core.base.http import Deadline
 from core.base.text import clean
 from core.base.web_addresses import host_of, is_web_url
-from core.checks import CheckInputError
+from core.checks import CheckInputError, MeaningComparison
 from core.reading import Page, Reader, ReadingError, ReadOutcome
 from core.run.answer_checking import check_text
 from core.run.run_sources import with_page_details
@@ -95,13 +95,15 @@ def _sources_by_line(input_text: str) -> Iterator[PastedSource]:
         yield PastedSource(number, address=line)
 
 
-def check_pasted_text(text: str, pasted: Sequence[PastedSource], reader: Reader) -> PastedTextCheck:
+def check_pasted_text(
+    text: str, pasted: Sequence[PastedSource], reader: Reader, meaning: MeaningComparison | None = None
+) -> PastedTextCheck:
     """Open the addresses, all at once, and check the text."""
     outcomes = {one.number: _to_page(one) for one in pasted if one.text} | _read_addresses(pasted, reader)
     sources = tuple(_to_source(one, outcomes.get(one.number)) for one in pasted)
     pages = {number: outcome for number, outcome in outcomes.items() if isinstance(outcome, Page)}
     problems = tuple(_problem_sentences(text, pasted, outcomes))
-    return PastedTextCheck(text, sources, check_text(text, sources, pages), problems)
+    return PastedTextCheck(text, sources, check_text(text, sources, pages, meaning), problems)
 
 
 def _to_page(pasted: PastedSource) -> Page:

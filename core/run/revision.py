@@ -15,6 +15,7 @@ from core.answer.message import Message
 from core.base.errors import InputError
 from core.base.text import clean
 from core.base.threads import run_in_thread
+from core.checks import MeaningComparison
 from core.llm import Model, ask_once, estimate_tokens
 from core.llm.errors import ModelError
 from core.llm.pieces import TokenUsage
@@ -43,7 +44,13 @@ def has_problems(check: AnswerCheck) -> bool:
     return bool(check.unsourced) or any(claim.verdict in PROBLEM_VERDICTS for claim in list_verdicts(check))
 
 
-async def revise_answer(message: Message, check: AnswerCheck, texts: TextsByNumber, model: Model) -> Revision:
+async def revise_answer(
+    message: Message,
+    check: AnswerCheck,
+    texts: TextsByNumber,
+    model: Model,
+    meaning: MeaningComparison | None = None,
+) -> Revision:
     """Ask the model for another version and check it. Raises a ModelError, or NothingToRevise."""
     prompt, tokens = revision_prompt(message.text, check), 2 * estimate_tokens(message.text) + EXTRA_TOKENS
     reply, usage = await ask_once(model, prompt, max_tokens=tokens, seconds=REVISION_SECONDS)
@@ -52,7 +59,7 @@ async def revise_answer(message: Message, check: AnswerCheck, texts: TextsByNumb
     text = drop_unsourced(extract_version(reply), {source.number for source in message.sources})
     if not text or text == clean(message.text).strip():
         raise NothingToRevise
-    new_check = await run_in_thread(lambda: check_text(text, message.sources, texts), name="wenyuan-checks")
+    new_check = await run_in_thread(lambda: check_text(text, message.sources, texts, meaning), name="wenyuan-checks")
     return Revision(text, new_check, usage)
 
 

@@ -469,7 +469,7 @@ def test_an_import_says_what_it_skipped_and_that_no_vectors_were_computed(core: 
     source = invented.jsonl(tmp_path / "laws.jsonl", law, "不是 JSON")
     (tmp_path / "empty").mkdir()
     environ = {"DATA_DIR": str(tmp_path / "data"), "LEGAL_EMBEDDING": str(tmp_path / "empty")}
-    skipped, failed = "跳过 1 处，第一处：laws.jsonl:2，不是 JSON。", "语义检索的模型无法读取"
+    skipped, failed = "跳过 1 处，第一处：laws.jsonl:2，不是 JSON。", "语义模型无法读取"
     for command in (["law", "import", str(source)], ["case", "import", str(source), "--json"]):
         done = core(*command, **environ)
         assert skipped in done.stderr

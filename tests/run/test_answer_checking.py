@@ -23,6 +23,7 @@ from core.answer.check_results import (
 from core.answer.citation_verdicts import list_verdicts
 from core.answer.events import Answer, Checked, SearchFinished, TextDelta, ToolStarted
 from core.answer.message import Message, message_from_run
+from core.checks import MeaningComparison
 from core.reading import Page
 from core.run.answer_checking import AnswerChecks, check_text
 from core.run.question import AnswerOptions
@@ -30,6 +31,7 @@ from core.run.run_sources import RunSources
 from core.search.types import SearchQuery, SearchResponse, SearchResult, Source
 from support.fake_engines import FakeEngine, results
 from support.scripted_app import scripted_app
+from support.table_embedder import TableEmbedder
 from support.waiting import until
 
 SOURCE = Source(1, "灯塔", "https://a.example/", "灯塔", read="page")
@@ -223,7 +225,7 @@ def test_what_is_written_is_checked_before_the_end(checks: AnswerChecks, monkeyp
     lengths: list[int] = []
     memories: list[object] = []
 
-    def check(text: str, _: object, memory: object) -> AnswerCheck:
+    def check(text: str, _: object, memory: object, __: object) -> AnswerCheck:
         lengths.append(len(text))
         memories.append(memory)
         return AnswerCheck()
@@ -294,3 +296,23 @@ def test_whoever_stops_gives_up_the_turn(checks: AnswerChecks, monkeypatch: pyte
 def test_a_snippet_accuses_nobody() -> None:
     made = check_text("灯塔高四十米[1]。", [replace(SOURCE, read="snippet", snippet="灯塔高三十米。")], {})
     assert verdicts(made) == [Verdict.UNCHECKED]
+
+
+def test_the_model_for_meanings_is_loaded_before_an_answer_needs_it() -> None:
+    embedder = TableEmbedder("塔")
+    checks = AnswerChecks(MeaningComparison(embedder))
+    checks.warm_up()
+    until(lambda: bool(embedder.asked))
+    checks.close()
+
+
+def test_a_stored_check_stays_when_a_model_is_configured_later() -> None:
+    """What was made by words alone is right by words alone. It is made again with the next version of the checker."""
+    embedder = TableEmbedder("雾笛吼")
+    made = check_text("起霾时分须大声呼吼[1]。", [SOURCE], {1: Kept("大雾期间，鸣笛一直响到天明。")})
+    assert verdicts(made) == [Verdict.ABSENT]
+    checks = AnswerChecks(MeaningComparison(embedder), patience=60)
+    stored = message("起霾时分须大声呼吼[1]。", made)
+    assert checks.check_for(stored, dict) == made
+    assert embedder.asked == []
+    checks.close()

@@ -6,9 +6,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.base.embedding import EmbeddingError
 from core.base.errors import AppError
 from core.base.http import Deadline
-from core.legal.errors import CorpusError, EmbeddingError, ImportBusy, ImportCancelled, NoLegalIndex
+from core.legal.errors import CorpusError, ImportBusy, ImportCancelled, NoLegalIndex
 from core.legal.imports.build import OnProgress, checksum, import_source, index_contents, law_changes
 from core.legal.imports.corpus_download import OnBytes, download_corpus
 from core.legal.imports.embed_library import embed_library

@@ -12,17 +12,15 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.legal.errors import EmbeddingError
+from core.base.embedding import Embedder, EmbeddingError
 from core.legal.library.article_index import ArticleIndex
 from core.legal.library.case_index import CaseIndex
 from core.legal.library.index_files import MANIFEST, current_folder
 
 if TYPE_CHECKING:
-    from core.legal.library.embedding import Embedder
     from core.legal.library.vectors import Neighbours, VectorFile
 
 log = logging.getLogger(__name__)
@@ -64,11 +62,12 @@ SHELVES = {"计算向量": ARTICLES, "计算案例的向量": CASES}
 class LegalLibrary:
     """The library below the data folder: the index in use, and search by meaning if a model is configured."""
 
-    def __init__(self, data_dir: Path, today: Callable[[], date] = date.today, *, embedding: str = "") -> None:
-        """Set the folder. `embedding` is a folder or a name, as `Embedder` takes them."""
+    def __init__(
+        self, data_dir: Path, today: Callable[[], date] = date.today, *, embedder: Embedder | None = None
+    ) -> None:
         self.folder = data_dir / "legal"
         self._today = today
-        self._embedding = embedding
+        self._embedder = embedder
         self._lock = threading.Lock()
         self._open: tuple[str, LegalIndex] | None = None
         self._seen: tuple[int, int] | None = None
@@ -76,15 +75,9 @@ class LegalLibrary:
         self.problem = ""
         """Reason why search by meaning fails although a model is configured, or empty."""
 
-    @cached_property
-    def _embedder(self) -> Embedder:
-        from core.legal.library.embedding import Embedder
-
-        return Embedder(self._embedding)
-
     def vectors_of(self, shelf: Shelf) -> VectorFile | None:
         """Return the vectors of a shelf, or None without a model. Raises EmbeddingError for an unusable model."""
-        if not self._embedding:
+        if self._embedder is None:
             return None
         from core.legal.library.vectors import VectorFile
 
@@ -110,7 +103,7 @@ class LegalLibrary:
 
     def _current_neighbours(self, shelf: Shelf) -> Neighbours | None:
         index, version = self.index(), self.version
-        if self.problem or index is None or version is None or not self._embedding:
+        if self.problem or index is None or version is None or self._embedder is None:
             return None
         if shelf not in self._neighbours or self._neighbours[shelf][0] != version:
             vectors = self.vectors_of(shelf)

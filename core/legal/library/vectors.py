@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 
-from core.legal.library.embedding import Embedder
+from core.base.embedding import Embedder
 
 _SCALE = 400.0
 """Factor from floats to signed bytes. A component of a unit vector of 512 is 0.04 on average; 0.3175 is the limit."""

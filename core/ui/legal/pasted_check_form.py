@@ -54,7 +54,7 @@ def _check(app: App, text: str, written: str) -> PastedTextCheck | str:
         if any(one.needs_reading for one in sources):
             app.search.admit(identity.rate_limited_visitor())
         with st.spinner("正在核对…"):
-            return check_pasted_text(text, sources, app.reader)
+            return check_pasted_text(text, sources, app.reader, app.checks.meaning)
     except AppError as error:
         return str(error)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.base.embedding import MODEL, Embedder
 from core.base.http import Deadline
 from core.legal.entities import CaseFilter
 from core.legal.errors import ImportCancelled
@@ -13,7 +14,6 @@ from core.legal.imports.build import ImportProgress
 from core.legal.imports.embed_library import embed_library
 from core.legal.imports.import_run import law_import
 from core.legal.library.case_search import CaseService
-from core.legal.library.embedding import MODEL, Embedder
 from core.legal.library.index import ARTICLES, SHELVES, LegalLibrary
 from core.legal.library.statutes import RegulationService
 from core.legal.library.vectors import Neighbours, VectorFile
@@ -36,7 +36,7 @@ def corpus(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path, model: Path) -> LegalLibrary:
-    return LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedding=str(model))
+    return LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedder=Embedder(str(model)))
 
 
 def found(library: LegalLibrary, question: str) -> list[str]:
@@ -98,9 +98,8 @@ def test_a_record_that_was_cut_off_is_written_again(library: LegalLibrary, corpu
 
 def test_vectors_of_another_model_are_not_compared(library: LegalLibrary, corpus: Path, tmp_path: Path) -> None:
     law_import(library, str(corpus))
-    other = LegalLibrary(
-        tmp_path / "data", lambda: invented.TODAY, embedding=str(write_model(tmp_path / "b", ("甲乙",)))
-    )
+    embedder = Embedder(str(write_model(tmp_path / "b", ("甲乙",))))
+    other = LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedder=embedder)
     assert found(other, QUESTION) == []
     assert other.problem == ""
 
@@ -113,7 +112,7 @@ def test_a_model_that_cannot_be_used_is_said_and_the_words_decide(tmp_path: Path
     elif broken == "garbage":
         (folder / MODEL).write_bytes(b"no model")
     given = "no/such model" if broken == "name" else str(folder)
-    library = LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedding=given)
+    library = LegalLibrary(tmp_path / "data", lambda: invented.TODAY, embedder=Embedder(given))
     report = law_import(library, str(corpus))
     assert report.vectors is None
     assert "requirements-embedding.txt" in report.problem

@@ -80,7 +80,7 @@ def test_an_upload_that_cannot_be_taken_is_a_sentence(
 # ── How an import ended ───────────────────────────────────────────────────────────────────────────────────────────
 
 LAW = {"name": "灯塔法", "published": "2020-01-01", "articles": [{"number": "第一条", "text": "由人看守。"}]}
-NO_VECTORS = "语义检索的模型无法读取"
+NO_VECTORS = "语义模型无法读取"
 
 
 @pytest.fixture(autouse=True)

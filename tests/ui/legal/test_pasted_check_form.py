@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -11,6 +13,7 @@ from core.ui import legal_views as legal
 from core.ui.legal import pasted_check_form
 from support.base import ROOT
 from support.pages import html, serving, values
+from support.tiny_embedder import write_model
 
 SOURCES = "[1]\n灯塔公司2024年的收入为一亿两千万元，同比增长20%。\n[2]\n海州灯塔建成于2001年，塔高六十米，由三名守塔人轮流值守。"
 STATED = "灯塔公司2024年的收入为1.2亿元[1]。海州灯塔建成于2003年，塔高六十米[2]。另有70家分店。"
@@ -119,3 +122,11 @@ def test_hostile_text_stays_text() -> None:
         assert "<script" not in shown
         assert "<img" not in shown
         assert "javascript:" not in "".join(part for part in shown.split('"') if part.startswith("javascript"))
+
+
+def test_a_paraphrase_is_open_where_a_model_for_meanings_is_configured(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "model", ("雾笛响吼",))
+    source = "[1]\n灯塔高三十米。大雾期间，鸣笛一直响到天明。"
+    for embedding, shown in (("", "cite absent"), (str(model), "cite unchecked")):
+        with serving(LEGAL_EMBEDDING=embedding):
+            assert f'class="{shown}"' in html(checked("起霾时分须大声呼吼[1]。", source).main)
