@@ -234,8 +234,9 @@ def check_parsed_statement(
         return SourceCheck(Verdict.UNCHECKED, score, reason)
     passage = source.passage(comparison.context.windows)
     alignment = StatementAlignment(statement.clauses_by_part, passage) if _is_near(comparison) else None
-    aligned = _aligned_words(alignment.agreement.chain, passage) if alignment else ()
-    said_in = sorted({source.sentence_at(one.found_start) for one in aligned})
+    said_by = alignment.agreement.chain if alignment else ()
+    aligned = _aligned_words(said_by, passage)
+    said_in = _sentences_of(said_by, aligned, passage, source)
     if said_in and not _is_doubted(statement.text, said_in, source):
         evidence = tuple(source.quoted_passage(first, last) for first, last in _neighbours(said_in))
         score = max(comparison.coverage, SUPPORTED_FROM)
@@ -342,6 +343,15 @@ def _aligned_words(chain: Chain, passage: ClauseSequence) -> tuple[AlignedWords,
             one = AlignedWords(aligned[-1].start, one.end, aligned.pop().found_start, one.found_end)
         aligned.append(one)
     return tuple(aligned)
+
+
+def _sentences_of(
+    chain: Chain, aligned: Sequence[AlignedWords], passage: ClauseSequence, source: IndexedSource
+) -> list[int]:
+    """Return the sentences of the aligned words, and of the clauses that name their subject."""
+    used = (passage.clauses[place] for match in chain for place in match.places)
+    starts = [*(one.found_start for one in aligned), *(one.words[0].start + one.offset for one in used)]
+    return sorted({source.sentence_at(start) for start in starts})
 
 
 def _neighbours(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:

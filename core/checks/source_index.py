@@ -15,7 +15,7 @@ from core.answer.check_results import QuotedPassage, SourceText
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts
-from core.comparison import ClauseSequence, PassageClause, add_items_in_place, read_clauses
+from core.comparison import ClauseSequence, PassageClause, read_clauses
 
 LONGEST_SOURCE = 400_000
 """Characters of a source that are searched. A longer source counts as not read in full."""
@@ -120,7 +120,8 @@ class IndexedSource:
         return self._passage(range(len(self.spans)))
 
     def _passage(self, sentences: Iterable[int]) -> ClauseSequence:
-        return add_items_in_place(ClauseSequence([clause for place in sentences for clause in self.clauses(place)]))
+        read = [clause for place in sentences for clause in self.clauses(place)]
+        return ClauseSequence(read).with_items_in_place()
 
     def sentence_at(self, position: int) -> int:
         """Return the number of the sentence that has this position."""

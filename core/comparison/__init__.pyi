@@ -3,7 +3,7 @@ from .agreement import MAX_CLAUSES, Agreement, Chain, ParsedClauses, StatementAl
 from .alignment import ClauseMatch, Objection, Words
 from .differences import Contradiction
 from .lexicon import ADDED, DROPPED
-from .passages import ClauseSequence, PassageClause, add_items_in_place, read_clauses
+from .passages import ClauseSequence, PassageClause, read_clauses
 from .words import Word
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "StatementAlignment",
     "Word",
     "Words",
-    "add_items_in_place",
     "numbers",
     "read_clauses",
     "stated_dates",

@@ -134,6 +134,20 @@ class ClauseSequence:
         one, following = self.clauses[place : place + 2]
         return one.sentence == following.sentence and ";" not in one.end_mark
 
+    def with_items_in_place(self) -> ClauseSequence:
+        """Return the passage with one more sentence for each item of a list of cases of which any is enough: the opening,
+        with the item in the place of 有下列情形之一."""
+        added: list[PassageClause] = []
+        for place, clause in enumerate(self.clauses):
+            if marker := _ANY_ITEM.search(clause.text):
+                opening = [one for one in self.clauses if one.part == clause.part]
+                here = opening.index(clause)
+                for item in _items_after(place, self.clauses):
+                    number = self.clauses[-1].part + 2 + len(added)  # follows nothing
+                    lines = [*opening[:here], *_put_in_place(item, clause, marker), *opening[here + 1 :]]
+                    added += (replace(one, part=number, sentence=number) for one in lines)
+        return ClauseSequence([*self.clauses, *added]) if added else self
+
     def clauses_before(self, place: int, most: int, sentences: int = 1) -> Iterator[PassageClause]:
         """Yield the clauses before this one, nearest first, not further than so many sentences back."""
         sentence = self.clauses[place].sentence
@@ -141,22 +155,6 @@ class ClauseSequence:
             if self.clauses[back].sentence < sentence - sentences or not self.follows(back + 1):
                 return
             yield self.clauses[back]
-
-
-def add_items_in_place(passage: ClauseSequence) -> ClauseSequence:
-    """Return the passage with one more sentence for each item of a list of cases of which any is enough: the opening, with
-    the item in the place of 有下列情形之一."""
-    clauses = passage.clauses
-    added: list[PassageClause] = []
-    for place, clause in enumerate(clauses):
-        if marker := _ANY_ITEM.search(clause.text):
-            opening = [one for one in clauses if one.part == clause.part]
-            for item in _items_after(place, clauses):
-                number = clauses[-1].part + 2 + len(added)  # follows nothing
-                here = opening.index(clause)
-                lines = [*opening[:here], *_put_in_place(item, clause, marker), *opening[here + 1 :]]
-                added += (replace(one, part=number, sentence=number) for one in lines)
-    return ClauseSequence([*clauses, *added]) if added else passage
 
 
 def _items_after(place: int, clauses: Sequence[PassageClause]) -> Iterator[list[PassageClause]]:
