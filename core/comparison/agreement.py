@@ -81,6 +81,7 @@ class StatementAlignment:
     def __init__(self, statement: ParsedClauses, passage: ClauseSequence) -> None:
         self._statement, self._passage = statement, passage
         self._matches: dict[tuple[int, int, int, int], ClauseMatch | None] = {}
+        self._words: dict[tuple[int, int, int], tuple[Words, Words]] = {}
 
     @cached_property
     def agreement(self) -> Agreement:
@@ -96,19 +97,18 @@ class StatementAlignment:
     def _match(self, part: int, first: int, last: int, place: int) -> ClauseMatch | None:
         key = (part, first, last, place)
         if key not in self._matches:
-            clauses = self._statement.parts[part][first:last]
-            self._matches[key] = match_clause(
-                [word for clause in clauses for word in clause], self._passage, place, self._earlier(part, first)
-            )
+            self._matches[key] = match_clause(*self._stated(part, first, last), self._passage, place)
         return self._matches[key]
 
-    def _earlier(self, part: int, first: int) -> Words:
-        """Return the words before a clause, but for those that only say when or where."""
-        before = [
-            *(clause for one in self._statement.parts[:part] for clause in one),
-            *self._statement.parts[part][:first],
-        ]
-        return [word for clause in before if not _is_opening(clause) for word in clause]
+    def _stated(self, part: int, first: int, last: int) -> tuple[Words, Words]:
+        """Return the words of neighbouring clauses, and those before them but for what only says when or where."""
+        key = (part, first, last)
+        if key not in self._words:
+            parts = self._statement.parts
+            before = [*(clause for one in parts[:part] for clause in one), *parts[part][:first]]
+            earlier = [word for clause in before if not _is_opening(clause) for word in clause]
+            self._words[key] = ([word for clause in parts[part][first:last] for word in clause], earlier)
+        return self._words[key]
 
     def find_part(self, part: int) -> Agreement:
         """Return how one place of the passage says a part of the statement."""

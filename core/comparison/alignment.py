@@ -169,19 +169,22 @@ def _chain(runs: Sequence[EqualRun], best: Sequence[float], links: Sequence[tupl
 # ── A clause at a place ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def match_clause(stated: Words, passage: ClauseSequence, place: int, earlier: Words = ()) -> ClauseMatch | None:
+def match_clause(stated: Words, earlier: Words, passage: ClauseSequence, place: int) -> ClauseMatch | None:
     """Return the best match of a clause at this place of the passage, alone or with the clause before it. `earlier`:
     the words of the statement before the clause."""
-    total = sum(word.weight for word in stated)
     own = passage.clauses[place].keys
     before = passage.clauses[place - 1].keys if passage.follows(place) else frozenset[str]()
     shared = sum(word.weight for word in stated if word.key in own)
+    also = sum(word.weight for word in stated if word.key in before and word.key not in own) if before else 0.0
+    if not shared + also:
+        return None
+    total = sum(word.weight for word in stated)
     alone = joined = None
     if shared >= _LEAST_SHARED * total:
         alone = _Comparison(stated, passage, place, place, earlier).match(total)
         if alone and not alone.objections:
             return alone
-    if before and shared + sum(word.weight for word in stated if word.key in before - own) >= _LEAST_SHARED * total:
+    if before and shared + also >= _LEAST_SHARED * total:
         joined = _Comparison(stated, passage, place - 1, place, earlier).match(total)
     return min(filter(None, (alone, joined)), key=lambda one: (len(one.objections), -one.share), default=None)
 

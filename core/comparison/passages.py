@@ -139,7 +139,7 @@ class ClauseSequence:
         with the item in the place of 有下列情形之一."""
         added: list[PassageClause] = []
         for place, clause in enumerate(self.clauses):
-            if marker := _ANY_ITEM.search(clause.text):
+            if "有下列" in clause.text and (marker := _ANY_ITEM.search(clause.text)):
                 opening = [one for one in self.clauses if one.part == clause.part]
                 here = opening.index(clause)
                 for item in _items_after(place, self.clauses):

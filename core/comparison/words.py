@@ -179,7 +179,7 @@ def _latin_word(plain: str, at: int, end: int) -> Word | None:
 
 def _chinese_word(plain: str, at: int, end: int) -> Word | None:
     character = plain[at]
-    ordinal = _ORDINAL.match(plain, at, end)
+    ordinal = _ORDINAL.match(plain, at, end) if character == "第" else None
     shortest = len(ordinal[0]) if ordinal else 1
     for word, meaning in _words_by_first().get(character, ()):
         if shortest <= len(word) <= end - at and plain.startswith(word, at):
