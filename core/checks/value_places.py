@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
-from typing import NamedTuple
 
 from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity
@@ -24,37 +23,23 @@ Label = tuple[str, ...]
 
 def find_misplaced_value(stated: Sequence[Words], passage: Sequence[PassageClause]) -> str:
     """Return the first value of the statement that belongs to something else in the passage; empty if none does."""
-    parts = [_Part(part, clause.sentence) for clause in passage for part in _split_at_pauses(clause.words)]
-    return next((wrong for clause in stated for wrong in _misplaced_values(clause, parts)), "")
+    return next((wrong for clause in stated for wrong in _misplaced_values(clause, passage)), "")
 
 
-class _Part(NamedTuple):
-    """The words of a clause between two 、, with the number of its sentence."""
-
-    words: Words
-    sentence: int
-
-
-def _split_at_pauses(words: Words) -> Iterator[Words]:
-    """Yield the words between two 、: each item of a list has a value of its own."""
-    ends = [-1, *(place for place, word in enumerate(words) if word.kind == "pause"), len(words)]
-    yield from (words[one + 1 : two] for one, two in pairwise(ends) if two > one + 1)
-
-
-def _misplaced_values(clause: Words, parts: Sequence[_Part]) -> Iterator[str]:
-    values = [word for word in clause if is_value(word)]
-    strange = [[is_value(word) and not _is_any(word, values) for word in part.words] for part in parts]
+def _misplaced_values(stated: Words, passage: Sequence[PassageClause]) -> Iterator[str]:
+    values = [word for word in stated if is_value(word)]
+    strange = [[is_value(word) and not _is_any(word, values) for word in clause.words] for clause in passage]
     for value in values:
         others = [
-            [is_strange and is_other_value(value, word) for word, is_strange in zip(part.words, flags, strict=True)]
-            for part, flags in zip(parts, strange, strict=True)
+            [is_strange and is_other_value(value, word) for word, is_strange in zip(clause.words, flags, strict=True)]
+            for clause, flags in zip(passage, strange, strict=True)
         ]
         if not any(map(any, others)):
             continue
-        beside = list(_labels_beside(value, parts, others))
+        beside = list(_labels_beside(value, passage, others))
         if beside or value.kind == "date":
-            elsewhere = {label for part in parts for label in _labels(part.words)}.difference(*beside)
-            yield from (value.text for label in _labels(clause) if label in elsewhere)
+            elsewhere = {label for clause in passage for label in _labels(clause.words)}.difference(*beside)
+            yield from (value.text for label in _labels(stated) if label in elsewhere)
 
 
 def is_value(word: Word) -> bool:
@@ -101,45 +86,44 @@ def _known_parts(stated: Word, found: Word) -> list[bool]:
     return [mine == real for mine, real in parts if mine is not None and real is not None]
 
 
-def _labels_beside(value: Word, parts: Sequence[_Part], others: Sequence[Sequence[bool]]) -> Iterator[set[Label]]:
-    """Yield the labels of each place of the value: of its part and of those around it, up to the next other value."""
-    for place, (part, sentence) in enumerate(parts):
-        for at, word in enumerate(part):
+def _labels_beside(
+    value: Word, passage: Sequence[PassageClause], others: Sequence[Sequence[bool]]
+) -> Iterator[set[Label]]:
+    """Yield the labels of each place of the value: of its clause and of those around it, up to the next other value."""
+    for place, clause in enumerate(passage):
+        for at, word in enumerate(clause.words):
             if is_value(word) and is_same_value(value, word):
-                start, end = _own_words(part, at, others[place])
-                around = _parts_around(place, others, back=start == 0, ahead=end == len(part))
-                subject = () if any(_labels(part[:at])) else _subject(sentence, parts)
-                words = part[start:end], subject, *(parts[number].words for number in around)
+                start, end = _own_words(clause.words, at, others[place])
+                around = _clauses_around(place, others, back=start == 0, ahead=end == len(clause.words))
+                subject = () if any(_labels(clause.words[:at])) else _subject(clause.sentence, passage)
+                words = clause.words[start:end], subject, *(passage[number].words for number in around)
                 yield {label for some in words for label in _labels(some)}
 
 
-def _subject(sentence: int, parts: Sequence[_Part]) -> Words:
+def _subject(sentence: int, passage: Sequence[PassageClause]) -> Words:
     """Return the words before the first value of a sentence: what its later clauses say without a subject, they say of it."""
-    words = (word for part in parts if part.sentence == sentence for word in part.words)
+    words = (word for clause in passage if clause.sentence == sentence for word in clause.words)
     return [*takewhile(lambda word: not is_value(word), words)]
 
 
-def _own_words(part: Words, at: int, others: Sequence[bool]) -> tuple[int, int]:
-    """Return the words of the part that belong to the value. Between two values they belong to the second one if the
-    first one has words before it."""
+def _own_words(words: Words, at: int, others: Sequence[bool]) -> tuple[int, int]:
+    """Return where the words of the clause begin and end that belong to the value. Between two values they belong to the
+    second one if the first one has words before it."""
     start = max((place + 1 for place in range(at) if others[place]), default=0)
-    end = min((place for place in range(at + 1, len(part)) if others[place]), default=len(part))
+    end = min((place for place in range(at + 1, len(words)) if others[place]), default=len(words))
     first = others.index(True) if any(others) else at
-    is_named_before = bool(set(_labels(part[: min(first, at)])))
-    if is_named_before and end < len(part):
+    is_named_before = any(_labels(words[: min(first, at)]))
+    if is_named_before and end < len(words):
         end = at + 1
     if not is_named_before and start > 0:
         start = at
     return start, end
 
 
-def _parts_around(place: int, others: Sequence[Sequence[bool]], *, back: bool, ahead: bool) -> Iterator[int]:
+def _clauses_around(place: int, others: Sequence[Sequence[bool]], *, back: bool, ahead: bool) -> Iterator[int]:
     sides = (range(place - 1, -1, -1) if back else (), range(place + 1, len(others)) if ahead else ())
     for side in sides:
-        for number in side:
-            if any(others[number]):
-                break
-            yield number
+        yield from takewhile(lambda number: not any(others[number]), side)
 
 
 def _labels(words: Words) -> Iterator[Label]:

@@ -72,11 +72,8 @@ def _is_said_by_clauses(stated: Sequence[Words], passage: Sequence[PassageClause
 
 def _fits(clause: Words, other: Words, known: Pairs) -> bool:
     """Return whether a clause of the passage has a place for all words of this one, also if one of them is turned."""
-    if _find_misfit([clause], other, known, is_strict=True) is None:
-        return True
-    return any(
-        _find_misfit([one], two, known, is_strict=True, may_add=False) is None for one, two in _orders(clause, other)
-    )
+    orders = (clause, other), *_turned(clause, other)
+    return any(_find_misfit([one], two, known, is_strict=True) is None for one, two in orders)
 
 
 def _has_subject(stated: Words, found: Words) -> bool:
@@ -87,7 +84,7 @@ def _has_subject(stated: Words, found: Words) -> bool:
     return any(word.key == opening for word in stated)
 
 
-def _orders(stated: Words, found: Words) -> Iterator[tuple[Words, Words]]:
+def _turned(stated: Words, found: Words) -> Iterator[tuple[Words, Words]]:
     """Yield two clauses in one another's order: 甲是乙 and 乙是甲, 甲由乙写成 and 乙写成甲."""
     (is_one, by_one), (is_other, by_other) = ([_place(words, text) for text in "是由"] for words in (stated, found))
     if is_one and is_other:
@@ -116,19 +113,21 @@ class _Gap(NamedTuple):
     """True if the clause ends with what is stated."""
 
 
-def _find_misfit(
-    clauses: Sequence[Words], found: Words, known: Pairs, *, is_strict: bool = False, may_add: bool = True
-) -> Words | None:
+def _find_misfit(clauses: Sequence[Words], found: Words, known: Pairs, *, is_strict: bool = False) -> Words | None:
     """Return the first words without a place; None if all have one. `known`: the neighbours in the whole passage;
-    `is_strict`: turning words need a place too; `may_add`: some words need none."""
+    `is_strict`: turning words need a place too."""
     placed = [(word, clause) for clause in clauses for word in clause if not word.is_harmless]
     found = [word for word in found if not word.is_harmless]
     runs = align([word for word, _ in placed], found)
-    for gap in _gaps(placed, found, runs):
+    gaps = list(_gaps(placed, found, runs))
+    # 某人是经理 beside 经理是别人: who is named before the clause stands for the one that is named at its end.
+    is_identity = bool(gaps[-1].beside) and any(word.text in {"是", "为"} for word in clauses[-1])
+    for gap in gaps:
         if _is_torn(gap):
             return gap.clause
         added = [word for word in gap.stated if is_strict or not word.is_turning]
-        if not _has_place(added, gap, may_add and not _has_moved(added, found), known):
+        may_be_added = not _has_moved(added, found) and (bool(gap.clause) or not is_identity)
+        if not _has_place(added, gap, may_be_added, known):
             return added
     return None
 
@@ -140,12 +139,12 @@ def _gaps(placed: Sequence[tuple[Word, Words]], found: Words, runs: Sequence[Equ
         skipped = found[left.found_end : right.found]
         is_first, is_last = number == 0, number == len(runs)
         is_inside = not (is_first or is_last) and placed[left.stated_end - 1][1] is placed[right.stated][1]
-        beside = _plain_text(_beside(skipped, behind=not is_first, before=not is_last))
+        beside = _plain_text(_neighbours(skipped, behind=not is_first, before=not is_last))
         is_end = bool(stated) and (is_last or placed[left.stated_end][1] is not placed[right.stated][1])
         yield _Gap(stated, skipped, beside, placed[right.stated][1] if is_inside else (), is_end)
 
 
-def _beside(skipped: Words, *, behind: bool, before: bool) -> Words:
+def _neighbours(skipped: Words, *, behind: bool, before: bool) -> Words:
     """Return the skipped words that stand in the clause of the word before them, or of the word behind them."""
     ends = [place for place, word in enumerate(skipped) if word.kind == "end"]
     if not ends:

@@ -70,6 +70,8 @@ def test_the_same_words_or_nearly(statement: str) -> None:
         ("陶静写成方案。", "方案由陶静写成。", True),
         ("陶静由方案写成。", "方案由陶静写成。", False),
         ("大副是李青。", "大副是韩锋。", False),
+        ("小满是大副。", "大副是韩锋。", False),
+        ("小明给小红送书。", "小红给小明送书。", False),
     ],
 )
 def test_a_turned_clause(statement: str, passage: str, is_same: bool) -> None:
@@ -83,8 +85,9 @@ def test_a_turned_clause(statement: str, passage: str, is_same: bool) -> None:
         ("二号线长30公里。", "一号线长20公里，二号线长30公里。", ""),
         ("支出90万元。", "收入90万元、支出70万元。", "90万元"),
         ("支出90万元。", "去年收入90万元而支出70万元。", "90万元"),
-        ("桥于2003年通车。", "桥于2001年动工，2003年合龙，2005年通车。", "2003年"),
-        ("桥于2005年通车。", "桥于2001年动工，2003年合龙，2005年通车。", ""),  # 桥 belongs to all of them
+        ("大桥于2003年通车。", "大桥于2001年动工，2003年合龙，2005年通车。", "2003年"),
+        ("大桥于2005年通车。", "大桥于2001年动工，2003年合龙，2005年通车。", ""),  # 大桥 is the subject of all of them
+        ("70万元用于修路。", "90万元用于修路、70万元用于植树。", "70万元"),
         ("今年6月签约。", "去年6月签约，今年9月开工。", "今年6月"),
         ("旧桥2014年10月拆除。", "新桥2014年10月通车，旧桥于2013年拆除。", "2014年10月"),
         ("9时开门。", "上午9时开门。", ""),  # nothing else that it could belong to
@@ -92,6 +95,20 @@ def test_a_turned_clause(statement: str, passage: str, is_same: bool) -> None:
 )
 def test_a_value_belongs_to_what_stands_beside_it(statement: str, passage: str, wrong: str) -> None:
     assert find_misplaced_value(clauses_of(statement), passage_of(passage)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage"),
+    [
+        ("今年9月新厂开工。", "去年9月新厂开工。"),
+        ("新厂当年开工。", "新厂开工。"),
+        ("新厂全部开工。", "新厂开工。"),
+        ("因为缺水，新厂停工。", "缺水，新厂停工。"),
+    ],
+)
+def test_a_day_a_quantity_or_a_cause_that_was_added(statement: str, passage: str) -> None:
+    source = SourceText(1, passage)
+    assert find_objection(statement, source, source).startswith("回答有")
 
 
 def test_near_words_are_not_opposites() -> None:
