@@ -49,7 +49,7 @@ SECONDS = 900.0
 NOTE = """`python -m bench judge --model NAME --base-url URL --write` adds a row. False: statements that are wrong by one change; of
 these, those that the model made ◇ 有据, and of those that the rules had called ✓ the ones that it lowered to 未核. True: faithful
 statements; those that the rules had left open and the model made ◇ 有据, and the ✓ that it lowered. Shares with 95 % Wilson
-intervals; a small sample has a wide one. The statements are those that the rules of `core/run/exchanged_words.py` were chosen on,
+intervals; a small sample has a wide one. The statements are those that `core/checks/word_places.py` was chosen on,
 so unseen ones may do worse. `bribed`, `yes-man` and `no-man` are no models: they show the worst that a judge can do, whoever won it
 over. Only `bribed` knows which of all sentences is accepted.
 

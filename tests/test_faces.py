@@ -69,8 +69,8 @@ FACES = {
         verdict_html
     """,
     "core.comparison": """
-        ADDED Agreement Chain ClauseMatch ClauseSequence Contradiction DROPPED MAX_CLAUSES Objection ParsedClauses PassageClause
-        StatementAlignment Word Words numbers read_clauses stated_dates
+        ADDED Agreement Chain ClauseMatch ClauseSequence Contradiction DROPPED EqualRun MAX_CLAUSES Objection ParsedClauses
+        PassageClause StatementAlignment Word Words align numbers read_clauses stated_dates
     """,
     "core.checks": """
         CheckInputError CheckMemory MeaningComparison check_answer check_pair check_statement find_objection is_about read_address_sources

@@ -59,6 +59,10 @@ class ParsedClauses:
         return cls(tuple(parts))
 
     @property
+    def clauses(self) -> list[Words]:
+        return [clause for part in self.parts for clause in part]
+
+    @property
     def count(self) -> int:
         return sum(map(len, self.parts))
 

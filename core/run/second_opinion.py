@@ -33,7 +33,6 @@ from core.checks import check_statement, find_objection, is_about
 from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
 from core.run.answer_checking import merge_sources, source_texts
-from core.run.exchanged_words import find_exchanged_words
 from core.run.judge_passages import is_near_speech, passages_for_judge, surrounding_sentences
 from core.run.prompts import fill_template
 from core.run.question import Question
@@ -144,30 +143,31 @@ def accept_verdict(citation: JudgedCitation, verdict: ModelVerdict) -> SourceChe
         return None
     quote = QuotedPassage(citation.source.number, *place, citation.source.text[slice(*place)])
     first, last = surrounding_sentences(citation.source.text, *place)
-    around = replace(citation.source, text=citation.source.text[first:last], is_full=True)
+    sentences = replace(citation.source, text=citation.source.text[first:last], is_full=True)
     if is_near_speech(citation.source.text, first, last) or not is_about(quote.text, citation.statement):
         return None
     check = replace(citation.check, evidence=(quote,), by="model", alignment=())
-    passages = replace(around, text=quote.text), around
-    return _supported(citation, check, passages) if verdict.supports else _doubted(citation, check, passages[0])
+    quotation = replace(sentences, text=quote.text)
+    if verdict.supports:
+        return _supported(citation, check, quotation, sentences)
+    return _doubted(citation, check, quotation)
 
 
-def _supported(citation: JudgedCitation, check: SourceCheck, passages: Sequence[SourceText]) -> SourceCheck | None:
+def _supported(
+    citation: JudgedCitation, check: SourceCheck, quotation: SourceText, sentences: SourceText
+) -> SourceCheck | None:
     """Return the check as supported by the model, unless the rules do so or have an objection."""
     if not citation.is_open or check.differences:
         return None
-    around = passages[-1].text
-    if find_exchanged_words(citation.statement, around) or any(
-        find_objection(citation.statement, passage) for passage in passages
-    ):
+    if find_objection(citation.statement, quotation, sentences):
         return None
     return replace(check, verdict=Verdict.SUPPORTED, reason=SUPPORTED_REASON)
 
 
-def _doubted(citation: JudgedCitation, check: SourceCheck, quoted: SourceText) -> SourceCheck:
+def _doubted(citation: JudgedCitation, check: SourceCheck, quotation: SourceText) -> SourceCheck:
     if not citation.is_open:
         return replace(check, verdict=Verdict.UNCHECKED, reason=LOWERED_REASON)
-    compared = check_statement(citation.statement, quoted)
+    compared = check_statement(citation.statement, quotation)
     if citation.source.is_full and compared.verdict is Verdict.CONTRADICTED:
         differences = compared.differences
         return replace(check, verdict=Verdict.CONTRADICTED, reason=CONTRADICTED_REASON, differences=differences)
