@@ -136,8 +136,16 @@ class StatementAlignment:
         places = range(len(clauses)) if first == 0 else self._places_after(before, stated[first - 1])
         for place in places:
             match = self._match(part, first, last, place)
-            if match and not match.objections and not self._has_rival(stated[first:last], before, match):
+            if not match or match.objections or self._has_rival(stated[first:last], before, match):
+                continue
+            if match.pairs[0][0].start <= stated[first][-1].start or self._has_clause(match, stated[first]):
                 yield match
+
+    def _has_clause(self, match: ClauseMatch, stated: Words) -> bool:
+        """Return whether a clause that was taken for the subject stands there as a whole: 顾长河 is not 顾长河的孙女."""
+        wanted = [word.key for word in stated if not word.is_harmless]
+        used = (self._passage.clauses[place].words for place in match.places)
+        return any([word.key for word in words if not word.is_harmless] == wanted for words in used)
 
     def _places_after(self, before: int, last: Words) -> range:
         """Return where the next clause may stand. What somebody says, and what holds under a condition, is in its

@@ -51,6 +51,10 @@ _PREPOSITIONS = frozenset(
 )
 """Words before what only says when, where or how."""
 
+_SCOPES = frozenset(["内", "期间", "时", "情况下", "情形下", "以内", "之内"])
+_RULES = frozenset(["modality:必须", "modality:可以", "negation:禁止", "negation:无法"])
+"""Words of what must, may and must not be done."""
+
 Words = Sequence[Word]
 
 
@@ -233,6 +237,12 @@ class _Comparison:
             extra, skipped = self.stated[left.stated_end : right.stated], self.found[left.found_end : right.found]
             if extra or skipped:
                 yield from self._judge_gap(extra, skipped, is_first=number == 0, is_last=number == len(runs))
+            if not extra and 0 < number < len(runs) and self._ends_list_item(left.found_end, skipped):
+                yield Objection("number", (), skipped)
+
+    def _ends_list_item(self, place: int, skipped: Words) -> bool:
+        """Return whether a number stands at the end of an item, so that it is not of the next one: 学生820人、教师."""
+        return self.found[place - 1].kind == "number" and any(word.kind == "pause" for word in skipped)
 
     def _judge_border(self, runs: Sequence[EqualRun]) -> Iterator[Objection]:
         """Yield an objection if the first of two clauses does not begin, or the second one does not go on, with what is
@@ -241,6 +251,11 @@ class _Comparison:
         for opening in (self.found[: runs[0].found], self.found[self.border : max(goes_on.found, self.border)]):
             if not all(_is_link(word) or word.kind == "date" for word in opening):
                 yield Objection("subject", (), opening)
+        if self.passage.clauses[self.first].is_condition:
+            aligned = {place for run in runs for place in range(run.found, run.found_end)}
+            left = [one for place, one in enumerate(self.before) if place not in aligned and not one.is_harmless]
+            if left and not self._is_alternative(left):
+                yield Objection("condition", (), left)
 
     def _judge_gap(self, extra: Words, skipped: Words, *, is_first: bool, is_last: bool) -> Iterator[Objection]:
         real_skipped = [word for word in skipped if not word.is_harmless and not (word.is_aside and self.leaves_asides)]
@@ -313,7 +328,7 @@ class _Comparison:
         dates = {word.key for word in self.stated if word.kind == "date"}
         if dates and any(word.kind == "date" and word.key not in dates for word in real):
             return True
-        if _changes_head(skipped):
+        if _changes_head(skipped) or self._is_scope(skipped):
             return True
         if real and (real[0].kind == "latin" or (len(skipped) == 1 and real[0].is_single)):
             return True
@@ -321,6 +336,13 @@ class _Comparison:
             return True
         has_pause = any(word.kind == "pause" for word in skipped)
         return has_pause and "pause" not in {skipped[0].kind, skipped[-1].kind}
+
+    def _is_scope(self, skipped: Words) -> bool:
+        """Return whether a rule holds only within what was left out: 在试用期内 … 可以."""
+        if skipped[0].key != "在" or skipped[-1].text not in _SCOPES:
+            return False
+        sentence = self.passage.clauses[self.place].sentence
+        return any(not _RULES.isdisjoint(one.keys) for one in self.passage.clauses if one.sentence == sentence)
 
     def _without_subject(self, left: list[Word], skipped: Words) -> list[Word]:
         """Leave out the subject if a clause before begins with it, and this one has no other."""
@@ -332,7 +354,8 @@ class _Comparison:
             named = [word for word in clause.words if not _is_link(word) and word.kind != "date"]
             words = [word.key for word in named]
             is_longer = any(word.kind in _GOES_ON for word in named[len(keys) : len(keys) + 1])
-            if words[: len(keys)] == keys and not clause.is_attribution and not is_longer:
+            in_case = clause.is_condition and len(words) > len(keys)
+            if words[: len(keys)] == keys and not clause.is_attribution and not is_longer and not in_case:
                 self.places.add(self.first - back)
                 return [word for word in left if word.kind == "date"]
             if words[:1] == keys[:1] or clause.is_condition:  # of another thing with such a name, or in another case

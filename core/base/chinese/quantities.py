@@ -49,6 +49,7 @@ _ARABIC = r"\d{1,3}(?:,\d{3})+(?:\.\d{1,9})?|\d{1,18}(?:\.\d{1,9})?"
 _CHINESE = r"[〇零一二两三四五六七八九十百千万亿]{1,24}(?:点[〇零一二三四五六七八九]{1,9})?"
 _NUMBER = rf"(?:{_ARABIC})\s?(?:[十百千]?[万亿]{{1,2}}|千|thousand|million|billion|trillion)?|{_CHINESE}|半"
 _UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
+_UNIT = _UNIT.replace("|升|", "|升(?![至到])|")  # 由 7.1 升至 7.3
 _SIGN = "|".join(re.escape(sign) for sign in ("us$", "hk$", "人民币", "$", "¥", "￥", "€", "£"))
 _AT_A_BORDER = "超过|高于|多于|大于|少于|低于|小于"
 _BEFORE = (
@@ -183,9 +184,9 @@ def _value(match: re.Match[str]) -> tuple[float, float, str, float]:
     low, high = first * low_factor, last * factor
     if match["odd"] and not match["high"]:  # 一年半, 两个半月
         low = high = low + factor / 2
-    if not math.isfinite(low) or not math.isfinite(high):
+    if not math.isfinite(low) or not math.isfinite(high) or low > high:  # 由 80 到 60 is no interval
         raise ValueError(match[0])
-    return min(low, high), max(low, high), sign or unit, _last_digit_size(match["low"], first) * factor
+    return low, high, sign or unit, _last_digit_size(match["low"], first) * factor
 
 
 def _shared_magnitude(low: str, high: str, first: float) -> float:
