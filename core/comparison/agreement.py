@@ -33,6 +33,8 @@ _SPECIFIC = 3.0
 """The weight of words, without values, by which a clause is recognised wherever it stands."""
 _CLEARLY_THE_SAME = 0.6
 """The share of a clause that must agree before the parties of two clauses count as exchanged."""
+_LEFT_OUT = frozenset({"subject", "skipped"})
+"""The kinds of objections that contradict nothing: the passage says more."""
 _PART_END = re.compile("[；;。！!？?\n]+")
 
 Chain = tuple[ClauseMatch, ...]
@@ -179,18 +181,26 @@ class StatementAlignment:
             for number, clause in self._passage.clauses_around(place):
                 if number in used:
                     continue
-                if number < place and clause.is_condition and not self._names(clause):
+                if number < place and self._limits(number) and not self._names(clause):
                     yield Objection("condition", (), clause.words)
                 if number < place and clause.is_attribution and not self._speaks_later(number, place, used):
                     yield Objection("attribution", (), clause.words)
                 if number > place and clause.is_exception:
                     yield Objection("exception", (), clause.words)
+            if (limit := self._passage.proviso_after(place)) and limit not in used:
+                yield Objection("exception", (), self._passage.clauses[limit].words)
             if self._passage.clauses[place].is_quoted and not is_attributed:
                 yield Objection("attribution", (), ())
             if self._passage.is_asked(place):
                 yield Objection("question", (), ())
             if self._passage.clauses[place].is_latin:
                 yield from self._rest_of_sentence(place, used)
+
+    def _limits(self, place: int) -> bool:
+        """Return whether what follows holds only with this clause. Of a rule every clause counts but another duty."""
+        clause, following = self._passage.clauses[place : place + 2]
+        is_opening = clause.is_scope and self._passage.opens_sentence(place) and not following.is_attribution
+        return clause.is_condition or is_opening or (self._passage.is_rule(place) and not clause.is_duty)
 
     def _rest_of_sentence(self, place: int, used: frozenset[int]) -> Iterator[Objection]:
         """Yield what else the sentence says. The words that turn the meaning are not listed for other languages."""
@@ -220,7 +230,7 @@ class StatementAlignment:
             for first in range(len(clauses)):
                 found = self._matches_of(part, first)
                 near = [match for match in found if any(0 <= match.place - place <= 2 for place in said)] or found
-                same = {match.place for match in near if not match.objections}
+                same = {match.place for match in near if all(one.kind in _LEFT_OUT for one in match.objections)}
                 follows = near is not found
                 if not same and (other := self._other(clauses[first], near, follows=follows, is_first=first == 0)):
                     return other
@@ -249,6 +259,8 @@ class StatementAlignment:
         for match in sorted(found, key=lambda match: -match.share):
             own = sum(word.weight for word, _, _ in match.pairs if word.kind not in VALUES)
             if not (follows or is_first or own >= _SPECIFIC):
+                continue
+            if self._passage.is_rule(match.place) and self._passage.has_cases(match.place):
                 continue
             other = find_contradiction(match, follows=follows)
             is_alone = [len(gap.extra) for gap in match.gaps] == [1]

@@ -44,6 +44,8 @@ _PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们"
 _GOES_ON = frozenset({"latin", "quantifier", "negation", "comparison"})
 """The kinds of words behind a name by which another thing is meant, or by which something is said of only a part of it."""
 _PERSONS = frozenset(["他", "她", "它", "他们", "她们", "它们"])
+_NOW = "如今"
+"""The key of the words for now. They are harmless but in the place of a date."""
 _SPEAKER = frozenset({"我", "我们", "本人"})
 """The words by which somebody who is quoted speaks of himself."""
 _PREPOSITIONS = frozenset(
@@ -51,10 +53,10 @@ _PREPOSITIONS = frozenset(
 )
 """Words before what only says when, where or how."""
 
-_SCOPES = frozenset(["内", "期间", "时", "情况下", "情形下", "以内", "之内"])
-_RULES = frozenset(["modality:必须", "modality:可以", "negation:禁止", "negation:无法"])
-"""Words of what must, may and must not be done."""
-
+_LIGHT = frozenset(["依法", "实施", "前款", "规定", "有关", "相应", "本人", "行为", "或者", "modality:或"])
+"""Words that a rule may be told without."""
+_SHORT_ATTRIBUTE = 2
+"""The number of characters of a word that only tells which is meant."""
 Words = Sequence[Word]
 
 
@@ -277,25 +279,30 @@ class _Comparison:
             real_skipped = []
         if left or (light and real_skipped and not is_first):
             yield Objection(_kind_of(left, real_skipped), left or light, real_skipped)
+        elif any(word.key == _NOW for word in extra) and any(word.kind == "date" for word in real_skipped):
+            yield Objection("date", extra, real_skipped)
         elif is_first and any(word.key in _PERSONS for word in extra) and self._has_subject(real_skipped):
             yield Objection("subject", extra, real_skipped)
         elif is_first:
-            yield from self._judge_opening(real_skipped)
+            yield from self._judge_opening(skipped, real_skipped)
         elif turning := self._turning(real_skipped):
             yield Objection(turning[0].kind, (), turning)
         elif real_skipped and (
-            self._goes_on(skipped, real_skipped) if is_last else self._is_broken(skipped, real_skipped)
+            self._narrows_rule(real_skipped)
+            or (self._goes_on(skipped, real_skipped) if is_last else self._is_broken(skipped, real_skipped))
         ):
             yield Objection("skipped", (), real_skipped)
 
-    def _judge_opening(self, skipped: Words) -> Iterator[Objection]:
-        """Judge what the passage says before the first aligned word."""
+    def _judge_opening(self, opening: Words, skipped: Words) -> Iterator[Objection]:
+        """Judge what the passage says before the first aligned word. `skipped`: without the harmless words."""
         own = {word.key for word in self.earlier}
         skipped = [word for word in skipped if word.key not in LINKS and not (own & SPEECH and word.key in _SPEAKER)]
         strange = [word for word in skipped if word.key not in own and word.key not in DROPPED and word.kind != "date"]
         if turning := self._turning(skipped):
             yield Objection(turning[0].kind, (), turning)
-        elif (self.earlier and strange) or (skipped and _is_phrase(skipped[-1], self.stated[0])):
+        elif (strange and (self.earlier or _is_attribute(opening))) or (
+            skipped and _is_phrase(skipped[-1], self.stated[0])
+        ):
             yield Objection("subject", (), skipped)
 
     @staticmethod
@@ -328,7 +335,7 @@ class _Comparison:
         dates = {word.key for word in self.stated if word.kind == "date"}
         if dates and any(word.kind == "date" and word.key not in dates for word in real):
             return True
-        if _changes_head(skipped) or self._is_scope(skipped):
+        if _changes_head(skipped):
             return True
         if real and (real[0].kind == "latin" or (len(skipped) == 1 and real[0].is_single)):
             return True
@@ -337,12 +344,10 @@ class _Comparison:
         has_pause = any(word.kind == "pause" for word in skipped)
         return has_pause and "pause" not in {skipped[0].kind, skipped[-1].kind}
 
-    def _is_scope(self, skipped: Words) -> bool:
-        """Return whether a rule holds only within what was left out: 在试用期内 … 可以."""
-        if skipped[0].key != "在" or skipped[-1].text not in _SCOPES:
-            return False
-        sentence = self.passage.clauses[self.place].sentence
-        return any(not _RULES.isdisjoint(one.keys) for one in self.passage.clauses if one.sentence == sentence)
+    def _narrows_rule(self, skipped: Words) -> bool:
+        """Return whether a rule holds only with what was left out. Words that it repeats, or that add nothing, may be."""
+        told = {word.key for word in self.stated} | _LIGHT
+        return any(word.key not in told for word in skipped) and self.passage.is_rule(self.place)
 
     def _without_subject(self, left: list[Word], skipped: Words) -> list[Word]:
         """Leave out the subject if a clause before begins with it, and this one has no other."""
@@ -360,7 +365,14 @@ class _Comparison:
                 return [word for word in left if word.kind == "date"]
             if words[:1] == keys[:1] or clause.is_condition:  # of another thing with such a name, or in another case
                 break
+            if not self._continues(self.first - back):
+                break
         return left
+
+    def _continues(self, place: int) -> bool:
+        """Return whether a clause may be about the subject of the clause before: in its part, or with a pronoun for it."""
+        clause, before = self.passage.clauses[place], self.passage.clauses[place - 1]
+        return clause.part == before.part or any(word.key in _PRONOUNS for word in clause.words[:2])
 
     def _is_alternative(self, skipped: Words) -> bool:
         """Return whether the passage names a further case of a condition: what holds for both holds for one."""
@@ -397,6 +409,13 @@ def _changes_head(skipped: Words) -> bool:
     places = [place for place, word in enumerate(skipped) if word.key in {"的", "之"}]
     behind = skipped[places[0] + 1 :] if places else ()
     return skipped[0].key not in _PREPOSITIONS and any(not word.is_harmless for word in behind)
+
+
+def _is_attribute(opening: Words) -> bool:
+    """Return whether an opening tells which of several is meant: 未经消毒的, 62% 的, 已婚. A longer one without 的 is a title."""
+    own = [word for word in opening if not word.is_harmless]
+    is_short = sum(word.end - word.start for word in own) <= _SHORT_ATTRIBUTE
+    return opening[-1].key in {"的", "之"} or is_short or any(word.kind in VALUES - {"date"} for word in own)
 
 
 def _is_phrase(one: Word, following: Word) -> bool:

@@ -26,9 +26,20 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 _ALLEGATIONS = frozenset({"modality:指控", "modality:号称"})
 """Words by which the whole sentence is what somebody alleges."""
 _CONDITION = re.compile("^只有|(?:的话|情况下|前提下|条件下)$|^当.+[时候]$")
-_CASE = re.compile(".{3}的$")
+_CASE = re.compile("^[^是]{3,}的$")
 _WHEN = re.compile("(?<![同临及届小])时$")
 """The end of a clause that names a case, if no value stands in it: 下午1时 is a time."""
+_DUTY = re.compile("应当|不得|可以|必须|禁止|有权|不予|处.{0,12}(?:罚款|拘留|徒刑)")
+_PROVISO = re.compile("除外|但是|不适用|例外|不在此限|另有")
+_RULE = re.compile("应当|不得|有权|视为|不予|有期徒刑|罚款")
+_SCOPE = re.compile(
+    "^(?:在|对|按|依照|根据|依据|据|经(?![济常营理])|凭|以(?![及色往])|从(?![而事])|就(?!业)|关于|针对|每逢|每当|每到|除)"
+    "|(?:(?<![日目当])前|后|期间|中|(?<!如)下|里|内|上|看|看来|来说|而言|来看|计算|[春夏秋冬]季|年代|说法|眼中|计划|过去|从前|当时|以往|早年|最初|初|分析|暗示)$"
+)
+"""How an opening begins or ends that says for whom, when, where or according to whom the rest holds."""
+_NO_SCOPE = re.compile(
+    "^据.{0,12}(?:报道|讯|电|介绍|了解|悉)$|^(?:根据|按照|依照|依据)(?!.*[旧原]).*(?:规定|法|条例|办法|统计|报告|调查|结果)$"
+)
 _ASKED = re.compile(
     r"[?？]|[（(]\s*[)）]|\[\s*\]|(?:单|多)选题|(?<![a-z])a[.、．]?[^a-z\n]{1,20}b[.、．]?[^a-z\n]{1,20}c"
 )
@@ -61,8 +72,13 @@ class PassageClause:
         own = [word for word in self.words if not word.is_harmless or word.kind]
         if any(word.key in _CONDITION_KEYS for word in own[:2]) or _CONDITION.search(self.text):
             return True
-        is_when = _WHEN.search(self.text) and not any(word.kind in VALUES for word in own)
-        return len(own) > 2 and bool(is_when or _CASE.search(self.text))
+        is_when = _WHEN.search(self.text) and not any(word.kind in VALUES - {"latin"} for word in own)
+        return len(own) > 2 and bool(is_when or self.names_case)
+
+    @cached_property
+    def names_case(self) -> bool:
+        """True for a case as statutes name it: 逾期不缴纳的."""
+        return _CASE.search(self.text) is not None
 
     @cached_property
     def is_attribution(self) -> bool:
@@ -73,6 +89,18 @@ class PassageClause:
         if not own or own[-1].key not in SPEECH | EVIDENCE:
             return False
         return own[-1].key in SPEECH or any(word.kind in {"negation", "modality"} for word in own)
+
+    @cached_property
+    def is_scope(self) -> bool:
+        """True for what, at the beginning of a sentence, says for whom, when or where the rest holds: 对于儿童, 过去."""
+        if all(word.is_harmless for word in self.words) or _NO_SCOPE.search(self.text):
+            return False
+        return _SCOPE.search(self.text) is not None
+
+    @cached_property
+    def is_duty(self) -> bool:
+        """True for what somebody must, may or must not do."""
+        return _DUTY.search(self.text) is not None
 
     @property
     def is_asked(self) -> bool:
@@ -102,6 +130,31 @@ class ClauseSequence:
     def follows(self, place: int) -> bool:
         """Return whether the clause follows the one before it in the source's text."""
         return place > 0 and self.clauses[place].part - self.clauses[place - 1].part <= 1
+
+    def is_rule(self, place: int) -> bool:
+        """Return whether the clause is part of a rule, of which every word counts: what must, may and must not be done."""
+        part = self.clauses[place].part
+        return any(_RULE.search(one.text) or one.names_case for one in self.clauses if one.part == part)
+
+    def has_cases(self, place: int) -> bool:
+        """Return whether the clause names one of several cases, or has exceptions: another case is no contradiction."""
+        return self.clauses[place].is_condition or any(_PROVISO.search(clause.text) for clause in self.clauses)
+
+    def proviso_after(self, place: int) -> int | None:
+        """Return the place of a clause behind a rule, in its sentence or opening the next one, that takes a part of it back."""
+        if not self.is_rule(place):
+            return None
+        sentence = self.clauses[place].sentence
+        for later in range(place + 1, len(self.clauses)):
+            if self.clauses[later].sentence > sentence + 1:
+                return None
+            is_near = self.clauses[later].sentence == sentence or self.opens_sentence(later)
+            if is_near and self.clauses[later].text.startswith("但"):
+                return later
+        return None
+
+    def opens_sentence(self, place: int) -> bool:
+        return place == 0 or self.clauses[place - 1].sentence != self.clauses[place].sentence
 
     def is_asked(self, place: int) -> bool:
         """Return whether the clause asks, or the clause behind it asks whether it is true."""

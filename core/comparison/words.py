@@ -31,6 +31,7 @@ _ORDINAL = re.compile(r"第\s?(\d{1,6}|[〇零一二两三四五六七八九十�
 _RELATIVE = re.compile("去年|今年|前年|明年|上年")
 _LATIN = re.compile(r"[a-z]+(?:['’&.+-]?[a-z0-9]+)*|\d+(?:[.:-]\d+)*%?[a-z]*")
 _BEFORE_DATE = re.compile("(截至|截止到?)?(?:目前)?[自于从在到至]?$")
+_BELOW_ZERO = re.compile(r"(?:(?<![\da-z%])[-−–]|零下|负)\s?$")
 _NUMERALS = re.compile(r"[\d〇零一二两三四五六七八九十百千万亿半]|去年|今年|前年|明年|上年")
 _LEAST_SAID = 4
 """The number of words behind a verb of saying that make a clause of their own."""
@@ -133,7 +134,12 @@ def _values(plain: str, published: str | None) -> dict[int, Word]:
     for one in find_quantities(rest):
         if one.text in meanings():  # 一度, 一时
             continue
-        found[one.start] = Word(_quantity_key(one), one.start, one.end, "number", value=one, text=one.text)
+        below = _BELOW_ZERO.search(plain, max(0, one.start - 3), one.start)
+        start = below.start() if below else one.start
+        value = replace(one, low=-one.high, high=-one.low, exact=-one.exact) if below else one
+        found[start] = Word(
+            _quantity_key(value), start, one.end, "number", value=value, text=plain[start : one.end].strip()
+        )
     return found
 
 
