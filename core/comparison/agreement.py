@@ -159,8 +159,8 @@ class StatementAlignment:
         names_case = len(last) > 2 and last[-1].key in {"的", "时"} and all(word.key != "是" for word in last)
         if not names_case and not any(word.kind in {"attribution", "condition", "cause"} for word in last):
             return ahead
-        sentence = clauses[before].sentence
-        return range(before, next((place for place in ahead if clauses[place].sentence != sentence), ahead.stop))
+        part = clauses[before].part
+        return range(before, next((place for place in ahead if clauses[place].part != part), ahead.stop))
 
     def _has_rival(self, stated: Sequence[Words], before: int, match: ClauseMatch) -> bool:
         """Return whether a clause in between says something like it, with another number of the same unit."""

@@ -53,7 +53,7 @@ _PREPOSITIONS = frozenset(
 )
 """Words before what only says when, where or how."""
 
-_LIGHT = frozenset(["依法", "实施", "前款", "规定", "有关", "相应", "本人", "行为", "或者", "modality:或"])
+_LIGHT = frozenset(["依法", "实施", "前款", "规定", "有关", "本人", "行为", "或者", "modality:或"])
 """Words that a rule may be told without."""
 _SHORT_ATTRIBUTE = 2
 """The number of characters of a word that only tells which is meant."""

@@ -31,7 +31,7 @@ _WHEN = re.compile("(?<![同临及届小])时$")
 """The end of a clause that names a case, if no value stands in it: 下午1时 is a time."""
 _DUTY = re.compile("应当|不得|可以|必须|禁止|有权|不予|处.{0,12}(?:罚款|拘留|徒刑)")
 _PROVISO = re.compile("除外|但是|不适用|例外|不在此限|另有")
-_RULE = re.compile("应当|不得|有权|视为|不予|有期徒刑|罚款")
+_RULE = re.compile("应当|不得|有权|视为|不予|有期徒刑|罚款|可以.{0,20}(?:解除|请求|要求|申请|撤销|追偿|延长|决定)")
 _SCOPE = re.compile(
     "^(?:在|对|按|依照|根据|依据|据|经(?![济常营理])|凭|以(?![及色往])|从(?![而事])|就(?!业)|关于|针对|每逢|每当|每到|除)"
     "|(?:(?<![日目当])前|后|期间|中|(?<!如)下|里|内|上|看|看来|来说|而言|来看|计算|[春夏秋冬]季|年代|说法|眼中|计划|过去|从前|当时|以往|早年|最初|初|分析|暗示)$"
@@ -141,15 +141,15 @@ class ClauseSequence:
         return self.clauses[place].is_condition or any(_PROVISO.search(clause.text) for clause in self.clauses)
 
     def proviso_after(self, place: int) -> int | None:
-        """Return the place of a clause behind a rule, in its sentence or opening the next one, that takes a part of it back."""
-        if not self.is_rule(place):
-            return None
+        """Return the place of a clause, later in the sentence or opening the next one, that takes a part of a rule back."""
         sentence = self.clauses[place].sentence
         for later in range(place + 1, len(self.clauses)):
-            if self.clauses[later].sentence > sentence + 1:
+            clause = self.clauses[later]
+            if clause.sentence > sentence and not (clause.sentence == sentence + 1 and self.opens_sentence(later)):
                 return None
-            is_near = self.clauses[later].sentence == sentence or self.opens_sentence(later)
-            if is_near and self.clauses[later].text.startswith("但"):
+            if clause.text.startswith("但") and (self.is_rule(place) or self.is_rule(later)):
+                return later
+            if clause.text.endswith("除外"):
                 return later
         return None
 
@@ -228,7 +228,8 @@ def _put_in_place(item: Sequence[PassageClause], listed: PassageClause, marker: 
     shift = item[0].offset - listed.offset
     words = [*before, *(replace(word, start=word.start + shift, end=word.end + shift) for word in own)]
     text = listed.text[: marker.start()] + _ITEM_NUMBER.sub("", item[0].text, count=1)
-    return [replace(listed, words=words, text=text), *item[1:]]
+    lines = [replace(listed, words=words, text=text), *item[1:]]
+    return [*lines[:-1], replace(lines[-1], text=lines[-1].text.rstrip("的") + "的")]
 
 
 def is_opening_word(words: Sequence[Word]) -> bool:
