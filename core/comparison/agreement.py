@@ -140,6 +140,8 @@ class StatementAlignment:
             match = self._match(part, first, last, place)
             if not match or match.objections or self._has_rival(stated[first:last], before, match):
                 continue
+            if before >= 0 and not self._passage.may_share_subject(before, min(match.places)):
+                continue
             if match.pairs[0][0].start <= stated[first][-1].start or self._has_clause(match, stated[first]):
                 yield match
 
@@ -185,9 +187,10 @@ class StatementAlignment:
                     yield Objection("condition", (), clause.words)
                 if number < place and clause.is_attribution and not self._speaks_later(number, place, used):
                     yield Objection("attribution", (), clause.words)
-                if number > place and clause.is_exception:
+                if number > place and clause.is_exception and not self._names(clause):
                     yield Objection("exception", (), clause.words)
-            if (limit := self._passage.proviso_after(place)) and limit not in used:
+            limit = self._passage.proviso_after(place)
+            if limit and limit not in used and not self._names(self._passage.clauses[limit]):
                 yield Objection("exception", (), self._passage.clauses[limit].words)
             if self._passage.clauses[place].is_quoted and not is_attributed:
                 yield Objection("attribution", (), ())
@@ -197,10 +200,10 @@ class StatementAlignment:
                 yield from self._rest_of_sentence(place, used)
 
     def _limits(self, place: int) -> bool:
-        """Return whether what follows holds only with this clause. Of a rule every clause counts but another duty."""
+        """Return whether what follows holds only with this clause."""
         clause, following = self._passage.clauses[place : place + 2]
         is_opening = clause.is_scope and self._passage.opens_sentence(place) and not following.is_attribution
-        return clause.is_condition or is_opening or (self._passage.is_rule(place) and not clause.is_duty)
+        return clause.is_condition or is_opening or self._passage.is_case_of_rule(place)
 
     def _rest_of_sentence(self, place: int, used: frozenset[int]) -> Iterator[Objection]:
         """Yield what else the sentence says. The words that turn the meaning are not listed for other languages."""
@@ -260,7 +263,7 @@ class StatementAlignment:
             own = sum(word.weight for word, _, _ in match.pairs if word.kind not in VALUES)
             if not (follows or is_first or own >= _SPECIFIC):
                 continue
-            if self._passage.is_rule(match.place) and self._passage.has_cases(match.place):
+            if not follows and self._passage.is_rule(match.place) and self._passage.has_cases(match.place):
                 continue
             other = find_contradiction(match, follows=follows)
             is_alone = [len(gap.extra) for gap in match.gaps] == [1]

@@ -16,7 +16,7 @@ from core.base.chinese.calendar import WrittenDate
 from core.base.chinese.quantities import Quantity
 from core.comparison.lexicon import ADDED, CORRESPONDING, DROPPED, RANKS, SPEECH
 from core.comparison.numbers import QuantityMatch, match_quantity
-from core.comparison.passages import ClauseSequence
+from core.comparison.passages import PRONOUNS, ClauseSequence
 from core.comparison.stated_dates import is_same_date
 from core.comparison.words import VALUES, Word
 
@@ -40,7 +40,6 @@ LINKS = frozenset(
     ]
 )
 """Words at the beginning of a clause that only tie it to the one before."""
-_PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们", "她们", "它们", "他的"])
 _GOES_ON = frozenset({"latin", "quantifier", "negation", "comparison"})
 """The kinds of words behind a name by which another thing is meant, or by which something is said of only a part of it."""
 _PERSONS = frozenset(["他", "她", "它", "他们", "她们", "它们"])
@@ -55,6 +54,8 @@ _PREPOSITIONS = frozenset(
 
 _LIGHT = frozenset(["依法", "实施", "前款", "规定", "有关", "本人", "行为", "或者", "modality:或"])
 """Words that a rule may be told without."""
+_OR = frozenset(["、", "或者", "modality:或", "和", "与", "及", "以及"])
+_AND = frozenset(["并", "且", "并且", "而且"])
 _SHORT_ATTRIBUTE = 2
 """The number of characters of a word that only tells which is meant."""
 Words = Sequence[Word]
@@ -270,6 +271,8 @@ class _Comparison:
             left, real_skipped = [], []
         if is_first and left:
             left = self._without_subject(left, skipped)
+        if is_first and not real_skipped and all(word.key in SPEECH for word in left) and self._is_announced():
+            left = []
         left = [word for word in left if not (word.kind == "date" and self._is_dated(word))]
         if len(left) == len(real_skipped) == 1 and _is_same_quantity(left[0], real_skipped[0]):
             left = real_skipped = []
@@ -288,7 +291,7 @@ class _Comparison:
         elif turning := self._turning(real_skipped):
             yield Objection(turning[0].kind, (), turning)
         elif real_skipped and (
-            self._narrows_rule(real_skipped)
+            self._narrows_rule(skipped, real_skipped)
             or (self._goes_on(skipped, real_skipped) if is_last else self._is_broken(skipped, real_skipped))
         ):
             yield Objection("skipped", (), real_skipped)
@@ -344,10 +347,14 @@ class _Comparison:
         has_pause = any(word.kind == "pause" for word in skipped)
         return has_pause and "pause" not in {skipped[0].kind, skipped[-1].kind}
 
-    def _narrows_rule(self, skipped: Words) -> bool:
-        """Return whether a rule holds only with what was left out. Words that it repeats, or that add nothing, may be."""
+    def _narrows_rule(self, skipped: Words, real: Words) -> bool:
+        """Return whether a rule holds only with what was left out. Words that it repeats, or that add nothing, may be, and so
+        may one of several things that it names."""
+        if not self.passage.is_rule(self.place):
+            return False
+        is_item = {skipped[0].key, skipped[-1].key} & _OR and not any(word.key in _AND for word in skipped)
         told = {word.key for word in self.stated} | _LIGHT
-        return any(word.key not in told for word in skipped) and self.passage.is_rule(self.place)
+        return not is_item and any(word.key not in told for word in real)
 
     def _without_subject(self, left: list[Word], skipped: Words) -> list[Word]:
         """Leave out the subject if a clause before begins with it, and this one has no other."""
@@ -365,14 +372,18 @@ class _Comparison:
                 return [word for word in left if word.kind == "date"]
             if words[:1] == keys[:1] or clause.is_condition:  # of another thing with such a name, or in another case
                 break
-            if not self._continues(self.first - back):
+            if clause.has_subject or not self._continues(self.first - back):
                 break
         return left
+
+    def _is_announced(self) -> bool:
+        """Return whether a colon stands before the clause: 提出新理论：…, where the statement says 认为."""
+        return self.first > 0 and ":" in self.passage.clauses[self.first - 1].end_mark
 
     def _continues(self, place: int) -> bool:
         """Return whether a clause may be about the subject of the clause before: in its part, or with a pronoun for it."""
         clause, before = self.passage.clauses[place], self.passage.clauses[place - 1]
-        return clause.part == before.part or any(word.key in _PRONOUNS for word in clause.words[:2])
+        return clause.part == before.part or clause.has_pronoun
 
     def _is_alternative(self, skipped: Words) -> bool:
         """Return whether the passage names a further case of a condition: what holds for both holds for one."""
@@ -413,9 +424,10 @@ def _changes_head(skipped: Words) -> bool:
 
 def _is_attribute(opening: Words) -> bool:
     """Return whether an opening tells which of several is meant: 未经消毒的, 62% 的, 已婚. A longer one without 的 is a title."""
-    own = [word for word in opening if not word.is_harmless]
+    own = [word for word in opening if not word.is_harmless and word.key not in PRONOUNS]
     is_short = sum(word.end - word.start for word in own) <= _SHORT_ATTRIBUTE
-    return opening[-1].key in {"的", "之"} or is_short or any(word.kind in VALUES - {"date"} for word in own)
+    has_value = any(word.kind in VALUES - {"date"} for word in own)
+    return bool(own) and (opening[-1].key in {"的", "之"} or is_short or has_value)
 
 
 def _is_phrase(one: Word, following: Word) -> bool:
@@ -454,7 +466,7 @@ def _is_rank(word: Word) -> bool:
 
 
 def _is_link(word: Word) -> bool:
-    return word.is_harmless or word.is_aside or word.key in LINKS or word.key in _PRONOUNS
+    return word.is_harmless or word.is_aside or word.key in LINKS or word.key in PRONOUNS
 
 
 def _kind_of(extra: Words, skipped: Words) -> str:

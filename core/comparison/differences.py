@@ -25,7 +25,7 @@ _ENOUGH_BEHIND = 2.0
 _MOST_LEFT = 6
 """The number of further words that may be left over on either side."""
 _NEGATIONS = frozenset(
-    f"negation:{word}" for word in ["不", "没有", "无", "并非", "无法", "不再", "不会", "不应", "禁止", "不予"]
+    f"negation:{word}" for word in ["不", "没有", "无", "并非", "无法", "不再", "不应", "禁止", "不予"]
 )
 _BESIDE_NEGATIONS = LINKS | {"quantifier:任何", "quantifier:都", "quantifier:完全", "time:已", "time:仍", "time:曾"}
 _SHARED_BY_PARTIES = 0.9

@@ -30,6 +30,10 @@ _CASE = re.compile("^[^是]{3,}的$")
 _WHEN = re.compile("(?<![同临及届小])时$")
 """The end of a clause that names a case, if no value stands in it: 下午1时 is a time."""
 _DUTY = re.compile("应当|不得|可以|必须|禁止|有权|不予|处.{0,12}(?:罚款|拘留|徒刑)")
+_OWN_SUBJECT = re.compile("^(?![其该此这那他她它也还都就并但而则不只仅更又既]|同时)[^是]{2,14}是")
+PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们", "她们", "它们", "他的"])
+_LONGEST_CASE = 40
+"""Characters of a clause that names a case. More is a page's heading or menu."""
 _PROVISO = re.compile("除外|但是|不适用|例外|不在此限|另有")
 _RULE = re.compile("应当|不得|有权|视为|不予|有期徒刑|罚款|可以.{0,20}(?:解除|请求|要求|申请|撤销|追偿|延长|决定)")
 _SCOPE = re.compile(
@@ -108,6 +112,21 @@ class PassageClause:
         return bool(_ASKED.search(self.text + self.end_mark))
 
     @property
+    def has_pronoun(self) -> bool:
+        """True if it begins with a word for what was named before."""
+        return any(word.key in PRONOUNS for word in self.words[:2])
+
+    @property
+    def is_predicate(self) -> bool:
+        """True if it begins with what is done, and names nobody: 禁止高消费."""
+        return self.words[0].kind in {"modality", "negation", "time", "voice"}
+
+    @cached_property
+    def has_subject(self) -> bool:
+        """True if it surely has a subject of its own: 土星是第二大行星."""
+        return _OWN_SUBJECT.search(self.text) is not None
+
+    @property
     def is_numbered(self) -> bool:
         """True for the first clause of an item: (一) or 1."""
         return _ITEM_NUMBER.match(self.text) is not None
@@ -135,6 +154,13 @@ class ClauseSequence:
         """Return whether the clause is part of a rule, of which every word counts: what must, may and must not be done."""
         part = self.clauses[place].part
         return any(_RULE.search(one.text) or one.names_case for one in self.clauses if one.part == part)
+
+    def is_case_of_rule(self, place: int) -> bool:
+        """Return whether the clause stands before the first duty of a rule: the rule holds only with it."""
+        clause = self.clauses[place]
+        if len(clause.text) > _LONGEST_CASE or not self.is_rule(place):
+            return False
+        return not any(one.is_duty for one in self.clauses[: place + 1] if one.part == clause.part)
 
     def has_cases(self, place: int) -> bool:
         """Return whether the clause names one of several cases, or has exceptions: another case is no contradiction."""
@@ -186,6 +212,16 @@ class ClauseSequence:
     def _goes_on(self, place: int) -> bool:
         one, following = self.clauses[place : place + 2]
         return one.sentence == following.sentence and ";" not in one.end_mark
+
+    def may_share_subject(self, earlier: int, place: int) -> bool:
+        """Return whether a clause may be about what an earlier one is about: none in between has a subject of its own, as far
+        as that can be seen. What opens a sentence stands for itself."""
+        for between in range(earlier + 1, place):
+            clause = self.clauses[between]
+            opens = clause.part != self.clauses[between - 1].part
+            if (opens and not clause.has_pronoun and not clause.is_predicate) or clause.has_subject:
+                return False
+        return True
 
     def with_items_in_place(self) -> ClauseSequence:
         """Return the passage with one more sentence for each item of a list of cases of which any is enough: the opening,

@@ -249,5 +249,5 @@ def test_hand_written_pairs(shared: Path) -> None:
     near = [verdicts[row["id"]] is Verdict.SUPPORTED for row in rows if row["distance"] == "near"]
     faithful = [verdicts[row["id"]] for row in rows if row["label"] == "supported"]
     assert false == []
-    assert sum(near) >= 0.65 * len(near)
+    assert sum(near) >= 0.6 * len(near)
     assert sum(one in {Verdict.CONTRADICTED, Verdict.ABSENT} for one in faithful) <= 0.02 * len(faithful)
