@@ -179,13 +179,13 @@ class StatementAlignment:
         """Yield what the clauses around the aligned ones change: a condition, a speaker or an exception left out."""
         used = frozenset(place for match in chain for place in match.places)
         is_attributed = any(word.key in SPEECH for clause in stated for word in clause)
-        for place in sorted({match.place for match in chain}):
+        for place in sorted(used):
             for number, clause in self._passage.clauses_around(place):
                 if number in used:
                     continue
-                if number < place and self._limits(number) and not self._names(clause):
+                if number < place and self._limits(number, place) and not self._names(clause):
                     yield Objection("condition", (), clause.words)
-                if number < place and clause.is_attribution and not self._speaks_later(number, place, used):
+                if number < place and clause.is_attribution and not self._speaks_later(number, place + 1, used):
                     yield Objection("attribution", (), clause.words)
                 if number > place and clause.is_exception and not self._names(clause):
                     yield Objection("exception", (), clause.words)
@@ -199,10 +199,13 @@ class StatementAlignment:
             if self._passage.clauses[place].is_latin:
                 yield from self._rest_of_sentence(place, used)
 
-    def _limits(self, place: int) -> bool:
-        """Return whether what follows holds only with this clause."""
-        clause, following = self._passage.clauses[place : place + 2]
-        is_opening = clause.is_scope and self._passage.opens_sentence(place) and not following.is_attribution
+    def _limits(self, place: int, behind: int) -> bool:
+        """Return whether a clause behind this one holds only with it. An item says itself which of the cases it is about."""
+        clauses = self._passage.clauses
+        clause = clauses[place]
+        if "下列" in clause.text and any(one.is_numbered for one in clauses[place + 1 : behind + 1]):
+            return False
+        is_opening = clause.is_scope and self._passage.opens_sentence(place) and not clauses[place + 1].is_attribution
         return clause.is_condition or is_opening or self._passage.is_case_of_rule(place)
 
     def _rest_of_sentence(self, place: int, used: frozenset[int]) -> Iterator[Objection]:

@@ -282,8 +282,8 @@ class _Comparison:
             real_skipped = []
         if left or (light and real_skipped and not is_first):
             yield Objection(_kind_of(left, real_skipped), left or light, real_skipped)
-        elif any(word.key == _NOW for word in extra) and any(word.kind == "date" for word in real_skipped):
-            yield Objection("date", extra, real_skipped)
+        elif self._is_then(real_skipped):
+            yield Objection("date", (), real_skipped)
         elif is_first and any(word.key in _PERSONS for word in extra) and self._has_subject(real_skipped):
             yield Objection("subject", extra, real_skipped)
         elif is_first:
@@ -346,6 +346,11 @@ class _Comparison:
             return True
         has_pause = any(word.kind == "pause" for word in skipped)
         return has_pause and "pause" not in {skipped[0].kind, skipped[-1].kind}
+
+    def _is_then(self, skipped: Words) -> bool:
+        """Return whether a date or a span of time was left out, and the statement speaks of now, or of no time."""
+        dates = [word for word in skipped if word.kind == "date"]
+        return len(dates) > 1 or (bool(dates) and any(word.key == _NOW for word in self.stated))
 
     def _narrows_rule(self, skipped: Words, real: Words) -> bool:
         """Return whether a rule holds only with what was left out. Words that it repeats, or that add nothing, may be, and so
@@ -424,10 +429,11 @@ def _changes_head(skipped: Words) -> bool:
 
 def _is_attribute(opening: Words) -> bool:
     """Return whether an opening tells which of several is meant: 未经消毒的, 62% 的, 已婚. A longer one without 的 is a title."""
-    own = [word for word in opening if not word.is_harmless and word.key not in PRONOUNS]
+    own = [word for word in opening if not (word.is_harmless or word.is_aside or word.key in PRONOUNS)]
     is_short = sum(word.end - word.start for word in own) <= _SHORT_ATTRIBUTE
     has_value = any(word.kind in VALUES - {"date"} for word in own)
-    return bool(own) and (opening[-1].key in {"的", "之"} or is_short or has_value)
+    has_of = any(word.key in {"的", "之"} for word in opening)
+    return bool(own) and opening[-1].kind != "pause" and (has_of or is_short or has_value)
 
 
 def _is_phrase(one: Word, following: Word) -> bool:

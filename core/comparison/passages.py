@@ -34,11 +34,12 @@ _OWN_SUBJECT = re.compile("^(?![其该此这那他她它也还都就并但而则
 PRONOUNS = frozenset(["他", "她", "它", "其", "该", "此", "这", "他们", "她们", "它们", "他的"])
 _LONGEST_CASE = 40
 """Characters of a clause that names a case. More is a page's heading or menu."""
+_HEADING = re.compile("第.{1,12}[条款项章节](?:之.)?|违反本.{2,20}规定")
 _PROVISO = re.compile("除外|但是|不适用|例外|不在此限|另有")
 _RULE = re.compile("应当|不得|有权|视为|不予|有期徒刑|罚款|可以.{0,20}(?:解除|请求|要求|申请|撤销|追偿|延长|决定)")
 _SCOPE = re.compile(
     "^(?:在|对|按|依照|根据|依据|据|经(?![济常营理])|凭|以(?![及色往])|从(?![而事])|就(?!业)|关于|针对|每逢|每当|每到|除)"
-    "|(?:(?<![日目当])前|后|期间|中|(?<!如)下|里|内|上|看|看来|来说|而言|来看|计算|[春夏秋冬]季|年代|说法|眼中|计划|过去|从前|当时|以往|早年|最初|初|分析|暗示)$"
+    "|(?:(?<![日目当])前|后|间|中|(?<!如)下|里|内|上|看|看来|来说|而言|来看|计算|[春夏秋冬]季|年代|说法|眼中|计划|过去|从前|当时|以往|早年|最初|初|分析|暗示)$"
 )
 """How an opening begins or ends that says for whom, when, where or according to whom the rest holds."""
 _NO_SCOPE = re.compile(
@@ -137,7 +138,7 @@ class PassageClause:
 
     @cached_property
     def is_exception(self) -> bool:
-        return re.search("除外|不在此限|例外|另有(?:规定|约定)", self.text) is not None
+        return re.search("除外|不在此[限列]|例外|另有(?:规定|约定)", self.text) is not None
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class ClauseSequence:
     def is_case_of_rule(self, place: int) -> bool:
         """Return whether the clause stands before the first duty of a rule: the rule holds only with it."""
         clause = self.clauses[place]
-        if len(clause.text) > _LONGEST_CASE or not self.is_rule(place):
+        if len(clause.text) > _LONGEST_CASE or _HEADING.fullmatch(clause.text) or not self.is_rule(place):
             return False
         return not any(one.is_duty for one in self.clauses[: place + 1] if one.part == clause.part)
 
