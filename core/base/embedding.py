@@ -8,6 +8,7 @@ int8 takes 24 MB, and some 2 ms a sentence.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -59,9 +60,12 @@ class Embedder:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read at its import: onnxruntime reports its use to its makers
         try:
             import onnxruntime
             import tokenizers
+
+            onnxruntime.disable_telemetry_events()
 
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1  # the other cores answer other readers

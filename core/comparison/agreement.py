@@ -33,8 +33,6 @@ _SPECIFIC = 3.0
 """The weight of words, without values, by which a clause is recognised wherever it stands."""
 _CLEARLY_THE_SAME = 0.6
 """The share of a clause that must agree before the parties of two clauses count as exchanged."""
-_LEFT_OUT = frozenset({"subject", "skipped"})
-"""The kinds of objections that contradict nothing: the passage says more."""
 _PART_END = re.compile("[；;。！!？?\n]+")
 
 Chain = tuple[ClauseMatch, ...]
@@ -236,7 +234,7 @@ class StatementAlignment:
             for first in range(len(clauses)):
                 found = self._matches_of(part, first)
                 near = [match for match in found if any(0 <= match.place - place <= 2 for place in said)] or found
-                same = {match.place for match in near if all(one.kind in _LEFT_OUT for one in match.objections)}
+                same = {match.place for match in near if all(map(_only_says_less, match.objections))}
                 follows = near is not found
                 if not same and (other := self._other(clauses[first], near, follows=follows, is_first=first == 0)):
                     return other
@@ -291,6 +289,11 @@ class StatementAlignment:
         return any(
             not values.isdisjoint(clause.keys) and len(own & clause.keys) >= _LIKE_IT * len(own) for clause in near
         )
+
+
+def _only_says_less(objection: Objection) -> bool:
+    """Return whether the statement contradicts nothing: it leaves out words that are no value and no name in letters."""
+    return objection.kind in {"subject", "skipped"} and not any(word.kind in VALUES for word in objection.found)
 
 
 def _names_source(clause: Words) -> bool:

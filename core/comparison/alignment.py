@@ -431,7 +431,7 @@ def _is_attribute(opening: Words) -> bool:
     """Return whether an opening tells which of several is meant: 未经消毒的, 62% 的, 已婚. A longer one without 的 is a title."""
     own = [word for word in opening if not (word.is_harmless or word.is_aside or word.key in PRONOUNS)]
     is_short = sum(word.end - word.start for word in own) <= _SHORT_ATTRIBUTE
-    has_value = any(word.kind in VALUES - {"date"} for word in own)
+    has_value = any(word.kind in VALUES - {"date", "latin"} for word in own)
     has_of = any(word.key in {"的", "之"} for word in opening)
     return bool(own) and opening[-1].kind != "pause" and (has_of or is_short or has_value)
 

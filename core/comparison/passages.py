@@ -151,10 +151,14 @@ class ClauseSequence:
         """Return whether the clause follows the one before it in the source's text."""
         return place > 0 and self.clauses[place].part - self.clauses[place - 1].part <= 1
 
+    @cached_property
+    def _rules(self) -> frozenset[int]:
+        """The parts of sentences that are rules."""
+        return frozenset(one.part for one in self.clauses if one.names_case or _RULE.search(one.text))
+
     def is_rule(self, place: int) -> bool:
         """Return whether the clause is part of a rule, of which every word counts: what must, may and must not be done."""
-        part = self.clauses[place].part
-        return any(_RULE.search(one.text) or one.names_case for one in self.clauses if one.part == part)
+        return self.clauses[place].part in self._rules
 
     def is_case_of_rule(self, place: int) -> bool:
         """Return whether the clause stands before the first duty of a rule: the rule holds only with it."""
@@ -167,16 +171,21 @@ class ClauseSequence:
         """Return whether the clause names one of several cases, or has exceptions: another case is no contradiction."""
         return self.clauses[place].is_condition or any(_PROVISO.search(clause.text) for clause in self.clauses)
 
+    @cached_property
+    def _provisos(self) -> list[int]:
+        return [
+            place for place, one in enumerate(self.clauses) if one.text.startswith("但") or one.text.endswith("除外")
+        ]
+
     def proviso_after(self, place: int) -> int | None:
         """Return the place of a clause, later in the sentence or opening the next one, that takes a part of a rule back."""
         sentence = self.clauses[place].sentence
-        for later in range(place + 1, len(self.clauses)):
+        for later in self._provisos:
             clause = self.clauses[later]
-            if clause.sentence > sentence and not (clause.sentence == sentence + 1 and self.opens_sentence(later)):
-                return None
-            if clause.text.startswith("但") and (self.is_rule(place) or self.is_rule(later)):
-                return later
-            if clause.text.endswith("除外"):
+            is_next = clause.sentence == sentence or (clause.sentence == sentence + 1 and self.opens_sentence(later))
+            if later <= place or not is_next:
+                continue
+            if clause.text.endswith("除外") or self.is_rule(place) or self.is_rule(later):
                 return later
         return None
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +16,12 @@ from core.answer.check_results import AnswerCheck, Verdict
 from core.answer.citation_verdicts import list_verdicts
 from core.answer.message import Message, message_from_run
 from core.app import App
-from core.base.embedding import MODEL
+from core.base.embedding import MODEL, Embedder
 from core.command_line import main
 from core.reading import Page
 from core.run import AnswerOptions, check_pasted_text, parse_pasted_sources
 from core.search.types import SearchResult
+from support.base import ROOT
 from support.fake_engines import FakeEngine
 from support.scripted_app import scripted_app
 
@@ -116,3 +120,25 @@ def _rename_output(file: Path) -> None:
     model = onnx.load(file)
     model.graph.node[-1].output[0] = model.graph.output[0].name = "something_else"
     onnx.save(model, file)
+
+
+_LOAD = """
+import os, sys
+from core.base.embedding import Embedder
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "onnxruntime":
+            print(os.environ.get("ORT_DISABLE_TELEMETRY"))
+
+sys.meta_path.insert(0, Watch())
+print(Embedder(sys.argv[1]).width)
+"""
+
+
+def test_the_model_reports_nothing_to_its_makers(model: Path) -> None:
+    """onnxruntime reads the variable when it is imported, and reports its use some seconds later."""
+    variables = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    command = [sys.executable, "-c", _LOAD, str(model)]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", str(Embedder(str(model)).width)]
