@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Any, Literal
 
-CHECKER_VERSION = 2
+CHECKER_VERSION = 3
 """The version of the checker. Results of another version are computed again."""
 
 

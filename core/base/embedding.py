@@ -60,12 +60,10 @@ class Embedder:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read at its import: onnxruntime reports its use to its makers
+        os.putenv("ORT_DISABLE_TELEMETRY", "1")  # read at its import: onnxruntime reports its use to its makers
         try:
             import onnxruntime
             import tokenizers
-
-            onnxruntime.disable_telemetry_events()
 
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1  # the other cores answer other readers

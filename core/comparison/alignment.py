@@ -56,8 +56,14 @@ _LIGHT = frozenset(["依法", "实施", "前款", "规定", "有关", "本人", 
 """Words that a rule may be told without."""
 _OR = frozenset(["、", "或者", "modality:或", "和", "与", "及", "以及"])
 _AND = frozenset(["并", "且", "并且", "而且"])
+_LEAST_TOLD = 4
+"""The number of words that are told again, and not by chance."""
 _SHORT_ATTRIBUTE = 2
 """The number of characters of a word that only tells which is meant."""
+_PREFIXES = frozenset(
+    "副前原老女男非反次准亚新旧小大全半多少未无假真主总分子母外内东西南北上下中后左右高低长短各每某双单"
+)
+"""The single characters that do."""
 Words = Sequence[Word]
 
 
@@ -278,7 +284,7 @@ class _Comparison:
             left = real_skipped = []
         if left and not real_skipped and self._is_repeated(left):
             left = []
-        if real_skipped and self._is_alternative(skipped):
+        if real_skipped and (self._is_alternative(skipped) or self._is_told(real_skipped)):
             real_skipped = []
         if left or (light and real_skipped and not is_first):
             yield Objection(_kind_of(left, real_skipped), left or light, real_skipped)
@@ -395,6 +401,13 @@ class _Comparison:
         is_condition = self.passage.clauses[self.place].is_condition
         return is_condition and bool(skipped) and skipped[0].key in {"或者", "modality:或"}
 
+    def _is_told(self, skipped: Words) -> bool:
+        """Return whether the statement has said these words, one after the other, before."""
+        wanted = [word.key for word in skipped[skipped[0].key in _PREPOSITIONS :]]
+        told = [word.key for word in self.earlier if not word.is_harmless]
+        starts = range(len(told) - len(wanted) + 1) if len(wanted) >= _LEAST_TOLD else ()
+        return any(told[start : start + len(wanted)] == wanted for start in starts)
+
     def _is_repeated(self, left: Words) -> bool:
         """Return whether the statement has these words twice, where the passage has them once: 减记希腊的债务."""
         if sum(word.end - word.start for word in left) <= 1 or any(word.kind for word in left):
@@ -431,6 +444,8 @@ def _is_attribute(opening: Words) -> bool:
     """Return whether an opening tells which of several is meant: 未经消毒的, 62% 的, 已婚. A longer one without 的 is a title."""
     own = [word for word in opening if not (word.is_harmless or word.is_aside or word.key in PRONOUNS)]
     is_short = sum(word.end - word.start for word in own) <= _SHORT_ATTRIBUTE
+    if len(own) == 1 and own[0].is_single:
+        is_short = own[0].key in _PREFIXES
     has_value = any(word.kind in VALUES - {"date", "latin"} for word in own)
     has_of = any(word.key in {"的", "之"} for word in opening)
     return bool(own) and opening[-1].kind != "pause" and (has_of or is_short or has_value)

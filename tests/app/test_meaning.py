@@ -123,14 +123,16 @@ def _rename_output(file: Path) -> None:
 
 
 _LOAD = """
-import os, sys
+import ctypes, sys
 from core.base.embedding import Embedder
 
 class Watch:
     def find_spec(self, name, path=None, target=None):
         if name == "onnxruntime":
-            print(os.environ.get("ORT_DISABLE_TELEMETRY"))
+            print(getenv(b"ORT_DISABLE_TELEMETRY").decode())
 
+getenv = ctypes.CDLL(None).getenv
+getenv.restype = ctypes.c_char_p
 sys.meta_path.insert(0, Watch())
 print(Embedder(sys.argv[1]).width)
 """
