@@ -107,7 +107,8 @@ def test_many_who_open_the_page_start_no_threads() -> None:
         before = len(list(threads.iterdir()))
         for html in visitors.map(lambda _: urllib.request.urlopen(server.url).read(), range(100)):
             assert b'<html lang="zh-CN">' in html
-        assert len(list(threads.iterdir())) == before
+        # What the server begins after its start, a thread or two, may fall into this time. Visitors would bring twenty.
+        assert len(list(threads.iterdir())) <= before + 3
 
 
 def test_uvicorn_compresses_for_an_open_page_with_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
