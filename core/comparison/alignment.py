@@ -364,7 +364,7 @@ class _Comparison:
         if not self.passage.is_rule(self.place):
             return False
         is_item = {skipped[0].key, skipped[-1].key} & _OR and not any(word.key in _AND for word in skipped)
-        told = {word.key for word in self.stated} | _LIGHT
+        told = {word.key for word in self.stated} | _LIGHT | DROPPED
         return not is_item and any(word.key not in told for word in real)
 
     def _without_subject(self, left: list[Word], skipped: Words) -> list[Word]:

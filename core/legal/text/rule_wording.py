@@ -28,6 +28,7 @@ _NEXT_RULE = re.compile(
 _NAMES = {
     "用人单位": "公司 单位 企业 雇主",
     "劳动者": "员工 职工 雇员",
+    "劳动合同": "合同",
     "出租人": "房东",
     "承租人": "租客 租户",
     "出卖人": "卖方 卖家",
@@ -37,7 +38,7 @@ _NAMES = {
     "人民检察院": "检察院",
     "人民政府": "政府",
 }
-"""Names of a party in the law, and the everyday names for it."""
+"""Names of parties and contracts in the law, and the everyday names for each."""
 _EXCLUSIVE = """
 用人单位 劳动者 用工单位 劳务派遣单位|债权人 债务人 保证人 第三人|出租人 承租人 第三人|出卖人 买受人|委托人 受托人|发包人 承包人|招标人 投标人
 原告 被告|申请人 被申请人 复议机关|投保人 保险人 被保险人 受益人|经营者 消费者 生产者 销售者|股东会 董事会 监事会|股东 董事 监事
