@@ -20,7 +20,7 @@ TEXT, SOURCES, RESULT = "claims_text", "claims_sources", "claims_result"
 def draw(app: App) -> None:
     """Draw the form and the result of the last check."""
     st.caption(
-        f"逐句核对一段带 [1]、[2] 的文字：来源是否这样说。不用模型。来源可以是网址（一次最多 {MAX_ADDRESSES} 个，"
+        f"逐句核对一段带 [1]、[2] 的文字：来源是否这样说。不用大模型。来源可以是网址（一次最多 {MAX_ADDRESSES} 个，"
         "打开阅读，计入你的搜索次数），也可以是粘贴的原文。"
     )
     with st.form("claims", border=False):
