@@ -17,7 +17,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -26,13 +26,16 @@ from filelock import FileLock, Timeout
 
 from core.base.http import Deadline
 from core.base.text import terms
-from core.legal.entities import CourtCase, Law
+from core.legal.article_numbers import ArticleNumber
+from core.legal.entities import Article, CourtCase, Law, LawKind
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
+from core.legal.imports.merge import fingerprint, is_same_version, merge_versions, without_impossible_force
 from core.legal.imports.report import ImportReport, LawChange
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
 from core.legal.library import index_files
 from core.legal.library.index_files import CASE_TEXT, DATABASE, MANIFEST, TEXT, connect_read_only, current_folder
+from core.legal.text.amendments import all_amended_law_names, amendment_force
 from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.dates import stated_force
 from core.legal.text.law_names import law_key
@@ -186,10 +189,13 @@ class _Import:
                 self._report("读取", number, 0)
             if isinstance(item, Skipped):
                 report.skip(item)
+                if item.stored_as:
+                    store.remove_source(item.stored_as)
             elif isinstance(item, Law):
                 store.add_law(item)
             else:
                 store.add_case(item)
+        store.add_days_of_amendments()
 
     def _write_text(self, database: sqlite3.Connection) -> None:
         counts = "SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)"
@@ -297,7 +303,7 @@ def _terms(text: str) -> str:
 
 
 class _IndexWriter:
-    """Writes one source into the index. The same version of a law is replaced; other versions stay beside it."""
+    """Writes one source into the index. Copies of one version of a law are merged; other versions stay beside it."""
 
     def __init__(
         self, database: sqlite3.Connection, report: ImportReport, origin: str, sha256: str | None, *, update: bool
@@ -315,28 +321,52 @@ class _IndexWriter:
     def add_law(self, law: Law) -> None:
         self._report.laws += 1
         self._report.articles += len(law.articles)
-        key, fingerprint = law_key(law.name), _fingerprint(law)
-        for old in map(_StoredVersion._make, self._database.execute(_SELECT_VERSIONS, (key,)).fetchall()):
-            if not _is_same_version(law, fingerprint, old):
+        key, law = law_key(law.name), without_impossible_force(law)
+        for law_id, stored in self._stored_versions(key):
+            if not is_same_version(law, stored):
                 continue
-            self._report.unchanged += fingerprint == old.fingerprint
-            law = replace(law, history=law.history or self._history(old.id))
-            if old.import_id == self._import and len(law.articles) < old.article_count:
-                return  # two files of one source have this version, and the stored one has more articles
-            law = _with_known_dates(law, old)
-            if self._update and _adds_nothing(law, fingerprint, old):
+            self._report.unchanged += fingerprint(law) == fingerprint(stored)
+            law = merge_versions(law, stored)
+            if law == stored:
                 return
-            self._delete_law(old.id)
-        self._insert(law, key, fingerprint)
+            self._delete_law(law_id)
+        self._insert(law, key)
 
-    def _history(self, law_id: int) -> tuple[str, ...]:
-        return tuple(row[0] for row in self._database.execute("SELECT day FROM history WHERE law_id = ?", (law_id,)))
+    def _stored_versions(self, key: str) -> Iterator[tuple[int, Law]]:
+        for law_id, *values in self._database.execute(_SELECT_VERSIONS, (key,)).fetchall():
+            name, kind, issuer, published, effective, repealed, source = values
+            articles = tuple(
+                Article(ArticleNumber(number, suffix), text, tuple(path.splitlines()))
+                for number, suffix, path, text in self._database.execute(_SELECT_ARTICLES, (law_id,))
+            )
+            history = tuple(row[0] for row in self._database.execute(_SELECT_HISTORY, (law_id,)))
+            dates = (issuer, published, effective, bool(repealed), history)
+            yield law_id, Law(name, LawKind(kind), articles, source, *dates)
+
+    def remove_source(self, source: str) -> None:
+        """Remove what an earlier import stored as a law and which is none."""
+        for (law_id,) in self._database.execute("SELECT id FROM law WHERE source = ?", (source,)).fetchall():
+            self._delete_law(law_id)
+            self.has_changes = True
+
+    def add_days_of_amendments(self) -> None:
+        """Add the day of force to versions without one, from the amendments that were published on the same day."""
+        days: dict[tuple[str, str], set[str | None]] = {}
+        for law_id, name, published in self._database.execute(_SELECT_AMENDMENTS).fetchall():
+            text = "\n".join(row[3] for row in self._database.execute(_SELECT_ARTICLES, (law_id,)))
+            for amended in all_amended_law_names(name, text):
+                day = amendment_force(text, published)
+                days.setdefault((law_key(amended), published), set()).add(day)
+        for (key, published), found in days.items():
+            if len(found) == 1 and (day := found.pop()) and day >= published:
+                added = self._database.execute(_ADD_FORCE_DAY, (day, key, published)).rowcount
+                self.has_changes = self.has_changes or added > 0
 
     def _delete_law(self, law_id: int) -> None:
         for table, column in (("article", "law_id"), ("history", "law_id"), ("repeal", "law_id"), ("law", "id")):
             self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (law_id,))  # noqa: S608 (names from the line above)
 
-    def _insert(self, law: Law, key: str, fingerprint: str) -> None:
+    def _insert(self, law: Law, key: str) -> None:
         self.has_changes = True
         count = sum(article.number.number > 0 for article in law.articles)
         law_id = self._database.execute(
@@ -344,7 +374,7 @@ class _IndexWriter:
             " import_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(law.name, key, law.kind.value, law.issuer, law.published, law.effective, law.repealed, law.source),
-                *(count, fingerprint, self._import),
+                *(count, fingerprint(law), self._import),
             ),
         ).lastrowid
         self._database.executemany(
@@ -385,42 +415,13 @@ _SELECT_CASE = f"SELECT 1 FROM court_case WHERE {' AND '.join(f'{name} IS ?' for
 _INSERT_CASE = f"INSERT INTO court_case ({', '.join(_CASE_VALUES)}, import_id) VALUES ({'?, ' * len(_CASE_VALUES)}?)"  # noqa: S608
 
 
-class _StoredVersion(NamedTuple):
-    """A version that the index already holds."""
-
-    id: int
-    published: str | None
-    effective: str | None
-    repealed: int
-    fingerprint: str
-    import_id: int
-    article_count: int
-
-
-_SELECT_VERSIONS = f"SELECT {', '.join(_StoredVersion._fields)} FROM law WHERE key = ?"  # noqa: S608 (the names of the fields above)
-
-
-def _is_same_version(law: Law, fingerprint: str, old: _StoredVersion) -> bool:
-    if fingerprint == old.fingerprint or law.published == old.published:
-        return True
-    undated = law.published is None and len(law.articles) == old.article_count
-    return undated or (law.effective is not None and law.effective == old.effective)
-
-
-def _adds_nothing(law: Law, fingerprint: str, old: _StoredVersion) -> bool:
-    """Return whether the index already knows all that the source says of this version."""
-    known = (old.fingerprint, old.published, old.effective, bool(old.repealed))
-    return (fingerprint, law.published, law.effective, law.repealed) == known
-
-
-def _with_known_dates(law: Law, old: _StoredVersion) -> Law:
-    """Add known dates that the new source lacks. Of two dates for the same words the later one is used."""
-    effective = law.effective or old.effective
-    if law.published == old.published:
-        return replace(law, effective=effective, repealed=law.repealed or bool(old.repealed))
-    if (old.published or "") > (law.published or ""):
-        return replace(law, effective=effective, published=old.published, repealed=bool(old.repealed))
-    return replace(law, effective=effective)
+_SELECT_VERSIONS = "SELECT id, name, kind, issuer, published, effective, repealed, source FROM law WHERE key = ?"
+_SELECT_ARTICLES = "SELECT number, suffix, path, text FROM article WHERE law_id = ? ORDER BY id"
+_SELECT_HISTORY = "SELECT day FROM history WHERE law_id = ? ORDER BY rowid"
+_SELECT_AMENDMENTS = (
+    "SELECT id, name, published FROM law WHERE published IS NOT NULL AND (name LIKE '%修正案%' OR name LIKE '%修改%决定')"
+)
+_ADD_FORCE_DAY = "UPDATE law SET effective = ? WHERE key = ? AND published = ? AND effective IS NULL"
 
 
 # 《…》第三条同时废止 and 《…》中的… repeal only a part of a law.
@@ -441,9 +442,3 @@ def checksum(source: Path) -> str | None:
         return None
     with source.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _fingerprint(law: Law) -> str:
-    """Return a hash of the words of a law that ignores punctuation and spaces."""
-    words = " ".join(f"{article.number} {article.text}" for article in law.articles)
-    return hashlib.sha256(re.sub(r"[\W_]+", "", words).encode()).hexdigest()

@@ -55,7 +55,6 @@ def parse_case_record(record: Mapping[str, Any], file: str) -> CourtCase:
         raise ValueError("caseName")
     if not text and not summary:
         raise ValueError("text")
-    url = one_line(given["url"])
     return CourtCase(
         name=name,
         number=number or None,
@@ -66,10 +65,16 @@ def parse_case_record(record: Mapping[str, Any], file: str) -> CourtCase:
         gist=clean(given["gist"]) or None,
         summary=summary or None,
         verdict=clean(given["verdict"]) or None,
-        url=url if host_of(url) and url.startswith(("http://", "https://")) else None,
+        url=web_address(given["url"]),
         source=one_line(given["source"]) or file,
         text=text or summary,
     )
+
+
+def web_address(text: str) -> str | None:
+    """Return an address that a reader may follow, or None for anything else."""
+    url = one_line(text)
+    return url if host_of(url) and url.startswith(("http://", "https://")) else None
 
 
 def _text(record: Mapping[str, Any], name: str) -> str:

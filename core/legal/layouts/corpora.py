@@ -4,6 +4,8 @@
 |---|---|
 | LawRefBook   | 社会法/劳动合同法(2012-12-28).md …, 案例/…, db.sqlite3 (github.com/LawRefBook/Laws)              |
 | just-laws    | docs/<field>/<law>/README.md, long codes split over several files (github.com/ImCa0/just-laws)  |
+| china-law-db | laws/法律/经济法/…(2017-12-27).md with a YAML head (github.com/qisehong/china-law-db)              |
+| chinese-law-corpus | laws/*.json, guiding-cases/*.json, gazette-cases/*.json (github.com/lttxzmj/chinese-law-corpus) |
 | JSONL        | one law or one case per line (see `core.legal.layouts.jsonl`)                                   |
 | CSV          | a table of cases (see `core.legal.layouts.csv_table`)                                           |
 
@@ -19,11 +21,14 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from core.legal.errors import CorpusError
-from core.legal.layouts import csv_table, jsonl, justlaws, lawrefbook
+from core.legal.layouts import china_law_db, chinese_law_corpus, csv_table, jsonl, justlaws, lawrefbook
 from core.legal.layouts.items import Item
 from core.legal.layouts.source_files import SourceFile, read_source_files
 
-_LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl, csv_table)
+_LAYOUTS: tuple[ModuleType, ...] = (china_law_db, lawrefbook, justlaws, chinese_law_corpus, jsonl, csv_table)
+
+_SAMPLES = 5
+"""Number of files that are read to tell china-law-db from LawRefBook, which has folders of the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,17 @@ def survey(source: Path) -> Survey:
 
     def count(path: PurePosixPath) -> bool:
         files.update(layout for layout in _LAYOUTS if layout.is_ours(path))
-        return any(layout.is_metadata(path) for layout in _LAYOUTS)
+        is_sample = files[china_law_db] <= _SAMPLES and china_law_db.is_ours(path)
+        return is_sample or any(layout.is_metadata(path) for layout in _LAYOUTS)
 
     metadata = list(read_source_files(source, count))
+    if not any(china_law_db.confirms(entry) for entry in metadata):
+        del files[china_law_db]
     layout = max(_LAYOUTS, key=lambda layout: files[layout])
     if not files[layout]:
         raise CorpusError(
             f"没有在 {source.name} 中找到认识的法规或案例。",
-            cure="支持 LawRefBook/Laws 和 just-laws 的目录结构，以及手册「怎么导入法律文本」里说明的 JSONL 和 CSV。",
+            cure="支持 LawRefBook/Laws、just-laws、chinese-law-corpus 和 china-law-db 的目录结构，以及手册「怎么导入法律文本」里说明的 JSONL 和 CSV。",
         )
     return Survey(layout, files[layout], tuple(entry for entry in metadata if layout.is_metadata(entry.path)))
 

@@ -14,6 +14,8 @@ from core.legal.layouts.source_files import SourceFile
 class Skipped:
     path: str
     reason: str
+    stored_as: str = ""
+    """`Law.source` under which an earlier version of this program imported the file as a law, which it is not."""
 
 
 Item = Law | CourtCase | Skipped

@@ -36,7 +36,7 @@ _KINDS = (
 )
 _FOLDERS = frozenset({_CASES, *_KINDS})
 _FILE_DATE = re.compile(r"[(（](\d{4}-\d{2}-\d{2})[)）]$")
-_INFO_END = "<!-- INFO END -->"
+INFO_END = "<!-- INFO END -->"
 
 
 def is_ours(path: PurePosixPath) -> bool:
@@ -49,28 +49,46 @@ def is_metadata(path: PurePosixPath) -> bool:
 
 def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterator[Item]:
     """Yield the laws and cases of a source. Laws in several files come last, joined."""
-    known = _LawDatabase(metadata)
-    parts: dict[str, list[Law]] = {}
+    known, parts = LawDatabase(metadata), dict[str, list[Law]]()
     for entry in files:
         text = decode_file(entry)
-        folders = path_below(entry.path, _FOLDERS)
         if isinstance(text, Skipped):
             yield text
-        elif folders[0] == _CASES:
-            yield parse_lawrefbook_case(text, folders, source=f"{NAME}：{'/'.join(folders)}")
         else:
-            law, is_part = _parse_law(text, folders, known)
-            if isinstance(law, Skipped):
-                yield Skipped(str(entry.path), law.reason)
-            elif is_part:
-                parts.setdefault(law.name, []).append(law)
-            else:
-                yield law
-    yield from map(_join_parts, parts.values())
+            yield from parse_file(text, path_below(entry.path, _FOLDERS), entry.path, parts, known=known)
+    yield from map(join_parts, parts.values())
 
 
-def _parse_law(text: str, folders: tuple[str, ...], known: _LawDatabase) -> tuple[Law | Skipped, bool]:
-    head, _, body = text.rpartition(_INFO_END)
+def parse_file(
+    text: str,
+    folders: tuple[str, ...],
+    path: PurePosixPath,
+    parts: dict[str, list[Law]],
+    *,
+    known: LawDatabase | None = None,
+    corpus: str = NAME,
+) -> Iterator[Item]:
+    """Yield what a file holds: a law, a case, or the reason why it was skipped. A part of a law is added to `parts`
+    instead. `folders` is the path of the file from the folder of its kind on."""
+    source = f"{corpus}：{'/'.join(folders)}"
+    if folders[0] == _CASES:
+        yield parse_lawrefbook_case(text, folders, source=source)
+        return
+    law, is_part = _parse_law(text, folders, source, known or LawDatabase(()))
+    if isinstance(law, Skipped):
+        yield Skipped(str(path), law.reason)
+    elif law.kind is LawKind.OTHER and law.published is None:
+        yield Skipped(str(path), "不是法规：没有制定机关和公布日期的资料", stored_as=source)
+    elif is_part:
+        parts.setdefault(law.name, []).append(law)
+    else:
+        yield law
+
+
+def _parse_law(
+    text: str, folders: tuple[str, ...], source: str, known: LawDatabase
+) -> tuple[Law | Skipped, bool]:
+    head, _, body = text.rpartition(INFO_END)
     content = list(parse_blocks(head)) if head else []
     titles = [block.title for block in content if isinstance(block, Heading)]
     if not titles:
@@ -92,7 +110,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _LawDatabase) -> tupl
         name=name,
         kind=kind,
         articles=tuple(articles),
-        source=f"{NAME}：{'/'.join(folders)}",
+        source=source,
         issuer=folders[1] if kind is LawKind.RULE and len(folders) > 2 else find_issuer(name, events, kind),
         published=published,
         effective=dates.in_force(events, [article.text for article in articles], published, recorded),
@@ -101,7 +119,7 @@ def _parse_law(text: str, folders: tuple[str, ...], known: _LawDatabase) -> tupl
     ), bool(part)
 
 
-def _join_parts(parts: list[Law]) -> Law:
+def join_parts(parts: list[Law]) -> Law:
     """Join the files of one law. Article numbers run through all parts; any part may state the day of force."""
     parts = sorted(parts, key=lambda part: part.articles[0].number)
     articles = tuple(article for part in parts for article in part.articles)
@@ -116,7 +134,7 @@ class _Row:
     expired: bool = False
 
 
-class _LawDatabase:
+class LawDatabase:
     """Dates and repeals from db.sqlite3, which is less up to date than the texts."""
 
     def __init__(self, metadata: Iterable[SourceFile]) -> None:

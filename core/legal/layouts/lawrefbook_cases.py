@@ -80,6 +80,11 @@ def _own_number(result: str) -> CaseNumber | None:
     return (made or numbers)[-1] if numbers else None
 
 
+def deciding_court_and_day(result: str) -> tuple[str | None, str | None]:
+    """Return the court of the last decision that a result tells of, and its day."""
+    return _court_and_day(result, _own_number(result))
+
+
 def _court_and_day(result: str, number: CaseNumber | None) -> tuple[str | None, str | None]:
     if number and (decided := _DECIDED.search(result[: number.start])):
         return trim_court_name(decided[1]), iso_day(decided[2])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from core.legal.entities import LawKind, LawStatus
-from core.legal.layouts import justlaws, lawrefbook
+from core.legal.layouts import china_law_db, chinese_law_corpus, justlaws, lawrefbook
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
 
@@ -27,7 +27,8 @@ _FIELDS = {name: name for name in _STATUTES} | {
     "criminal-law": "刑法",
     "procedural": "诉讼与非诉讼程序法",
 }
-"""Field of each folder of statutes in both corpora."""
+"""Field of each folder of statutes in the corpora that sort them."""
+_SORTED_CORPORA = (lawrefbook.NAME, justlaws.NAME, china_law_db.NAME)
 _OLDER = "2000 年以前"
 _ORDERS: dict[str, tuple[str, ...]] = {KIND: tuple(LawKind), FIELD: _STATUTES, STATE: tuple(LawStatus)}
 
@@ -84,11 +85,11 @@ def _years(published: str | None) -> str | None:
 def field_of(law: LawVersion) -> str | None:
     """Return the field of a statute (经济法, 社会法 …), if its corpus sorts statutes by field."""
     corpus, _, path = law.source.partition("：")
-    sorted_by_folder = law.kind is LawKind.STATUTE and corpus in (lawrefbook.NAME, justlaws.NAME)
+    sorted_by_folder = law.kind is LawKind.STATUTE and corpus in _SORTED_CORPORA
     return _FIELDS.get(path.split("/")[0]) if sorted_by_folder else None
 
 
 def source_name(source: str) -> str:
     """Return the corpus of a source, without the path of the file in it."""
     corpus = source.partition("：")[0]
-    return corpus.removesuffix("/Laws") if corpus in (lawrefbook.NAME, justlaws.NAME) else source
+    return corpus.removesuffix("/Laws") if corpus in (*_SORTED_CORPORA, chinese_law_corpus.NAME) else source

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
+from core.legal.text.dates import are_close
 from core.legal.text.periods import Period
-
-_ANNOUNCED_WITHIN = timedelta(days=60)
-"""Largest distance between two dates of one version. Sources give the day of the session or of publication."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def version_on(index: LegalIndex, key: str, period: Period) -> VersionOnDay:
 def _not_yet_note(first: LawVersion, period: Period) -> str:
     if first.history and first.history[0] > period.last:
         return f"{period.spaced}时还没有这部法规：它 {first.history[0]} 制定，{_force_note(first)}。"
-    if first.history and first.published and _are_close(first.history[0], first.published):
+    if first.history and first.published and are_close(first.history[0], first.published):
         return f"{period.spaced}时它还没有施行：{first.history[0]} 制定，{_force_note(first)}。"
     return f"库中没有 {period.spaced}施行的版本，最早的一版 {_force_note(first)}。"
 
@@ -81,8 +78,4 @@ def missing_amendments(versions: Sequence[LawVersion]) -> list[str]:
     """Return the days on which the law was made or amended and for which the library has no text."""
     dates = [day for one in versions for day in (one.published, one.effective) if day]
     days = {day for one in versions for day in one.history}
-    return sorted(day for day in days if not any(_are_close(day, other) for other in dates))
-
-
-def _are_close(day: str, other: str) -> bool:
-    return abs(date.fromisoformat(day) - date.fromisoformat(other)) <= _ANNOUNCED_WITHIN
+    return sorted(day for day in days if not any(are_close(day, other) for other in dates))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date, timedelta
 
 from core.base.chinese.calendar import dates_in
 
@@ -12,6 +13,13 @@ _FROM_ANNOUNCEMENT = re.compile(r"自(?:公布|发布|颁布|公告|印发)之�
 _QUOTED = re.compile(r"[《〈<].*?[》〉>]")
 _AMENDS = re.compile(r"修正|修订|修改")
 _LAST_ARTICLES = 3
+_ANNOUNCED_WITHIN = timedelta(days=60)
+"""Largest distance between two dates of one version. Sources give the day of the session or of publication."""
+
+
+def are_close(day: str, other: str) -> bool:
+    """Return whether two days may be those of one version, its session and its announcement."""
+    return abs(date.fromisoformat(day) - date.fromisoformat(other)) <= _ANNOUNCED_WITHIN
 
 
 def days_in(line: str) -> list[str]:

@@ -1,0 +1,83 @@
+"""One version of a law from several sources: which texts are the same version, whose words are kept, and its dates.
+
+The result does not depend on the order of the imports, except between two texts of the same length.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+
+from core.legal.entities import Law
+from core.legal.library.article_history import similarity
+from core.legal.text.dates import are_close
+
+_NEARLY_THE_SAME = 0.95
+"""Smallest similarity of two copies of one text. They differ in slips of the pen, or one has lost an annex."""
+
+
+def fingerprint(law: Law) -> str:
+    """Return a hash of the words of a law that ignores punctuation and spaces."""
+    words = " ".join(f"{article.number} {article.text}" for article in law.articles)
+    return hashlib.sha256(_letters(words).encode()).hexdigest()
+
+
+def without_impossible_force(law: Law) -> Law:
+    """Remove a day of force before the publication of this version: it is that of the law's first version."""
+    return replace(law, effective=_force_day(law.published, law.effective))
+
+
+def is_same_version(one: Law, other: Law) -> bool:
+    """Return whether two texts of one law are the same version. Sources give the day of the session or of the
+    announcement, so the days of one version may differ by weeks."""
+    if one.published == other.published or fingerprint(one) == fingerprint(other):
+        return True
+    if one.published and other.published:
+        in_force_together = one.effective is not None and one.effective == other.effective
+        if not in_force_together and not are_close(one.published, other.published):
+            return False
+    return similarity(_all_words(one), _all_words(other)) >= _NEARLY_THE_SAME
+
+
+def merge_versions(new: Law, stored: Law) -> Law:
+    """Return one version of a law from two copies of it."""
+    kept, other = (new, stored) if _replaces(new, stored) else (stored, new)
+    published = max(filter(None, (new.published, stored.published)), default=None)
+    days = [law.published for law in (new, stored) if law.published and published and are_close(law.published, published)]
+    forces = [_force_day(min(days, default=None), law.effective) for law in (new, stored)]
+    # Where a source errs, it repeats the publication as the day of force, so the later day is the right one.
+    corrected = forces[0] if new.source == stored.source else None
+    return replace(
+        kept,
+        issuer=kept.issuer or other.issuer,
+        published=published,
+        effective=corrected or max(filter(None, forces), default=None),
+        repealed=any(law.repealed for law in (new, stored) if law.published in (None, *days)),
+        history=max(kept.history, other.history, key=len),
+    )
+
+
+def _force_day(published: str | None, effective: str | None) -> str | None:
+    return effective if effective and effective >= (published or "") else None
+
+
+def _replaces(new: Law, stored: Law) -> bool:
+    """Return whether the words of the new copy are kept: a source corrects itself, a copy without a day may be older,
+    and of two others the longer one has the annexes and tables."""
+    if new.source == stored.source:
+        return True
+    same_words = fingerprint(new) == fingerprint(stored)
+    if not same_words and (new.published is None) != (stored.published is None):
+        return new.published is not None
+    sizes = [len(_letters(_all_words(law))) for law in (new, stored)]
+    return sizes[0] > sizes[1] or (sizes[0] == sizes[1] and not same_words)
+
+
+def _all_words(law: Law) -> str:
+    """Return the articles with the headings above them."""
+    return "\n".join(part for article in law.articles for part in (*article.path, article.text))
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
