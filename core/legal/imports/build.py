@@ -29,7 +29,7 @@ from core.base.text import terms
 from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import Article, CourtCase, Law, LawKind
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
-from core.legal.imports.merge import fingerprint, is_same_version, merge_versions, without_impossible_force
+from core.legal.imports.merge import is_same_version, law_fingerprint, merge_versions, without_impossible_force
 from core.legal.imports.report import ImportReport, LawChange
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
@@ -325,7 +325,7 @@ class _IndexWriter:
         for law_id, stored in self._stored_versions(key):
             if not is_same_version(law, stored):
                 continue
-            self._report.unchanged += fingerprint(law) == fingerprint(stored)
+            self._report.unchanged += law_fingerprint(law) == law_fingerprint(stored)
             law = merge_versions(law, stored)
             if law == stored:
                 return
@@ -374,7 +374,7 @@ class _IndexWriter:
             " import_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(law.name, key, law.kind.value, law.issuer, law.published, law.effective, law.repealed, law.source),
-                *(count, fingerprint(law), self._import),
+                *(count, law_fingerprint(law), self._import),
             ),
         ).lastrowid
         self._database.executemany(
@@ -418,9 +418,7 @@ _INSERT_CASE = f"INSERT INTO court_case ({', '.join(_CASE_VALUES)}, import_id) V
 _SELECT_VERSIONS = "SELECT id, name, kind, issuer, published, effective, repealed, source FROM law WHERE key = ?"
 _SELECT_ARTICLES = "SELECT number, suffix, path, text FROM article WHERE law_id = ? ORDER BY id"
 _SELECT_HISTORY = "SELECT day FROM history WHERE law_id = ? ORDER BY rowid"
-_SELECT_AMENDMENTS = (
-    "SELECT id, name, published FROM law WHERE published IS NOT NULL AND (name LIKE '%修正案%' OR name LIKE '%修改%决定')"
-)
+_SELECT_AMENDMENTS = "SELECT id, name, published FROM law WHERE published IS NOT NULL AND (name LIKE '%修正案%' OR name LIKE '%修改%决定')"
 _ADD_FORCE_DAY = "UPDATE law SET effective = ? WHERE key = ? AND published = ? AND effective IS NULL"
 
 

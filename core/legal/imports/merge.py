@@ -17,7 +17,7 @@ _NEARLY_THE_SAME = 0.95
 """Smallest similarity of two copies of one text. They differ in slips of the pen, or one has lost an annex."""
 
 
-def fingerprint(law: Law) -> str:
+def law_fingerprint(law: Law) -> str:
     """Return a hash of the words of a law that ignores punctuation and spaces."""
     words = " ".join(f"{article.number} {article.text}" for article in law.articles)
     return hashlib.sha256(_letters(words).encode()).hexdigest()
@@ -31,7 +31,7 @@ def without_impossible_force(law: Law) -> Law:
 def is_same_version(one: Law, other: Law) -> bool:
     """Return whether two texts of one law are the same version. Sources give the day of the session or of the
     announcement, so the days of one version may differ by weeks."""
-    if one.published == other.published or fingerprint(one) == fingerprint(other):
+    if one.published == other.published or law_fingerprint(one) == law_fingerprint(other):
         return True
     if one.published and other.published:
         in_force_together = one.effective is not None and one.effective == other.effective
@@ -44,7 +44,9 @@ def merge_versions(new: Law, stored: Law) -> Law:
     """Return one version of a law from two copies of it."""
     kept, other = (new, stored) if _replaces(new, stored) else (stored, new)
     published = max(filter(None, (new.published, stored.published)), default=None)
-    days = [law.published for law in (new, stored) if law.published and published and are_close(law.published, published)]
+    days = [
+        law.published for law in (new, stored) if law.published and published and are_close(law.published, published)
+    ]
     forces = [_force_day(min(days, default=None), law.effective) for law in (new, stored)]
     # Where a source errs, it repeats the publication as the day of force, so the later day is the right one.
     corrected = forces[0] if new.source == stored.source else None
@@ -67,7 +69,7 @@ def _replaces(new: Law, stored: Law) -> bool:
     and of two others the longer one has the annexes and tables."""
     if new.source == stored.source:
         return True
-    same_words = fingerprint(new) == fingerprint(stored)
+    same_words = law_fingerprint(new) == law_fingerprint(stored)
     if not same_words and (new.published is None) != (stored.published is None):
         return new.published is not None
     sizes = [len(_letters(_all_words(law))) for law in (new, stored)]

@@ -45,8 +45,8 @@ _HEAD_VALUE = re.compile(r'^(\w+): "([^"]*)"', re.MULTILINE)
 _FILE_DATE = re.compile(r"[(（](\d{4}-\d{2}-\d{2})[)）]$")
 _EDITION = re.compile(r"(?<=宪法)[（(]\d{4}年(?:修正文本)?[）)]$")
 _ARTICLE = re.compile(rf"第\s*{NUMERAL}\s*条")
-_INNER = r"[^（）()]*(?:[（(][^（）()]*[）)][^（）()]*)*"
-_BRACKETS = re.compile(rf"[（(]({_INNER}(?:通过|发布|公布|批准|修正|修订|修改|施行){_INNER})[）)]")
+_BRACKETS = re.compile(r"[（(]([^（）()]*(?:[（(][^（）()]*[）)][^（）()]*)*)[）)]")
+_EVENT = re.compile("通过|发布|公布|批准|修正|修订|修改|施行")
 _FIRST_LINES = 15
 """Number of lines in which the events are looked for."""
 _LONGEST_EVENTS = 3_000
@@ -183,6 +183,7 @@ def _events(content: Sequence[Heading | str]) -> tuple[list[str], int]:
         if isinstance(block, Heading) or _ARTICLE.match(block):
             break
         above += block[:_LONGEST_EVENTS]
-        if found := _BRACKETS.search(above):
-            return re.split(r"\s+(?=根据|[12]\d{3}年)", found[1]), place
+        for brackets in _BRACKETS.findall(above):
+            if _EVENT.search(brackets):
+                return re.split(r"\s+(?=根据|[12]\d{3}年)", brackets), place
     return [], 0

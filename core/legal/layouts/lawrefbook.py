@@ -85,9 +85,7 @@ def parse_file(
         yield law
 
 
-def _parse_law(
-    text: str, folders: tuple[str, ...], source: str, known: LawDatabase
-) -> tuple[Law | Skipped, bool]:
+def _parse_law(text: str, folders: tuple[str, ...], source: str, known: LawDatabase) -> tuple[Law | Skipped, bool]:
     head, _, body = text.rpartition(INFO_END)
     content = list(parse_blocks(head)) if head else []
     titles = [block.title for block in content if isinstance(block, Heading)]
