@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from core.answer.message import Message, Mode
     from core.app import App
     from core.backup import Installation
-    from core.legal import ImportProgress, ImportReport, LegalArticle, Period
+    from core.legal import ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
     from core.run import AnswerService
 
 OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
@@ -343,6 +343,7 @@ def _origin_text(response: SearchResponse) -> str:
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.run import AnswerOptions
 
+    app.legal.build_empty_library(_progress_printer(), may_download=False)
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
@@ -415,9 +416,8 @@ class _Transcript(_RunOutput):
                 print(text if self._mode == "agent" else "", flush=True)
                 if self._message.is_unsourced:
                     print(NO_SOURCES_NOTE, file=sys.stderr)
-                if (checked := self._app.check_statutes(text, self._question)) and checked.has_index:
-                    verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.findings)
-                    print("\n法条核验", *verdicts, self._app.legal.library_summary, sep="\n")
+                if checked := self._app.check_statutes(text, self._question):
+                    print("\n法条核验", *_statute_check_lines(self._app, checked), sep="\n")
                 if self._check is not None:
                     _print_check(self._check)
                 if sources:
@@ -446,6 +446,16 @@ class _Transcript(_RunOutput):
         if sentence not in self._told:
             self._told.add(sentence)
             print(sentence, file=sys.stderr)
+
+
+def _statute_check_lines(app: App, checked: StatuteCheck) -> Iterator[str]:
+    from core.legal import NoLegalIndex
+
+    if checked.has_index:
+        yield from (_verdict_text(verdict.to_json()) for verdict in checked.findings)
+        yield app.legal.library_summary
+    else:
+        yield f"回答引用的法条没有核对：{NoLegalIndex()}"
 
 
 def _print_check(check: AnswerCheck) -> None:
@@ -514,12 +524,20 @@ def _period(text: str) -> Period:
     return period
 
 
-NO_LIBRARY = "还没有导入法规库，只能搜索网页。请运行 python -m core law import 目录、压缩包或网址。"
+def _need_library(app: App) -> None:
+    """Build an empty library from the laws that come with the program, or say which command fills it."""
+    from core.legal import NoLegalIndex
+
+    try:
+        app.legal.build_empty_library(_progress_printer(), may_download=True)
+    except AppError as error:
+        _print_note(str(error))
+    if not app.legal.library.available:
+        _print_note(str(NoLegalIndex()))
 
 
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
-    if app.legal.library.index() is None:
-        _print_note(NO_LIBRARY)
+    _need_library(app)
 
     def one(text: str) -> None:
         response = app.legal.regulations(None).search(text, as_of=options.as_of)
@@ -557,6 +575,8 @@ def _case_text(case: CourtCase) -> str:
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal import Author, Draft, draft_with_comments, findings_report
+
+    _need_library(app)
 
     def one(file: str) -> int:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)

@@ -24,6 +24,7 @@ from core.legal import (
     CaseResponse,
     LegalArticle,
     LegalServices,
+    NoLegalIndex,
     Period,
     RegulationResponse,
     article_source,
@@ -115,7 +116,7 @@ class LegalTool(AgentTool):
         else:
             attempt = Attempt(library, AttemptOutcome.EMPTY)
             if not self.desk.library.available:
-                reason, cure = "还没有导入。", "可在「法规与案例」页导入。"
+                reason, cure = NoLegalIndex.default_message, NoLegalIndex.default_cure
                 attempt = Attempt(library, AttemptOutcome.SKIPPED, reason=reason, cure=cure)
             response = replace(answer.web, query=search_query, attempts=(attempt, *answer.web.attempts))
         remarks = tuple(filter(None, (remark, note)))

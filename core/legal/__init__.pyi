@@ -2,11 +2,12 @@ from . import entities, legal_export
 from .article_numbers import ArticleNumber, parse_article_number
 from .article_sources import article_source, force_note, reference_notes
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
-from .errors import NoLegalIndex
-from .imports.build import ImportProgress
+from .errors import FILL_BUTTON, FILL_COMMAND, NoLegalIndex
+from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
-from .imports.import_job import DOWNLOAD, Importer, ImportJob
+from .imports.import_job import Importer, ImportJob
 from .imports.import_run import law_import
+from .imports.law_package import LAW_PACKAGE, LAW_PACKAGE_NOTE
 from .imports.report import ImportReport
 from .legal_export import case_facts, case_parts
 from .legal_services import LegalServices, StatuteCheck
@@ -32,8 +33,12 @@ __all__ = [
     "DOWNLOAD",
     "FACETS",
     "FIELD",
+    "FILL_BUTTON",
+    "FILL_COMMAND",
     "ISSUER",
     "KIND",
+    "LAW_PACKAGE",
+    "LAW_PACKAGE_NOTE",
     "PASTED_DRAFT_NAME",
     "PROBLEMS",
     "PUBLIC_CORPORA",

@@ -65,15 +65,19 @@ def _force_day(published: str | None, effective: str | None) -> str | None:
 
 
 def _replaces(new: Law, stored: Law) -> bool:
-    """Return whether the words of the new copy are kept: a source corrects itself, a copy without a day may be older,
-    and of two others the longer one has the annexes and tables."""
+    """Return whether the words of the new copy are kept. A source corrects itself; a copy without a day may be older; of
+    two others the longer one has the annexes and tables."""
     if new.source == stored.source:
         return True
-    same_words = law_fingerprint(new) == law_fingerprint(stored)
-    if not same_words and (new.published is None) != (stored.published is None):
+    has_same_words = law_fingerprint(new) == law_fingerprint(stored)
+    if not has_same_words and (new.published is None) != (stored.published is None):
         return new.published is not None
-    sizes = [len(_letters(_all_words(law))) for law in (new, stored)]
-    return sizes[0] > sizes[1] or (sizes[0] == sizes[1] and not same_words)
+    return (_rank(new), not has_same_words) > (_rank(stored), False)
+
+
+def _rank(law: Law) -> tuple[int, bool]:
+    """Return the length of a copy, and whether its corpus has it in a folder, which tells the field of a statute."""
+    return len(_letters(_all_words(law))), "/" in law.source
 
 
 def _all_words(law: Law) -> str:

