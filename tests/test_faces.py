@@ -50,7 +50,8 @@ FACES = {
     """,
     "core.legal": """
         AmendingItem ArticleNumber ArticleVersion Author CaseResponse Catalogue CatalogueEntry DOWNLOAD
-        DiffSegment Draft FACETS FIELD ISSUER ImportJob ImportProgress ImportReport Importer KIND LawVersion
+        DiffSegment Draft FACETS FIELD FILL_BUTTON FILL_COMMAND ISSUER ImportJob ImportProgress ImportReport
+        Importer KIND LAW_PACKAGE_NOTE LawVersion
         LegalArticle LegalIndex LegalServices NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period
         RegulationResponse STATE StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS
         amending_items article_history article_result article_source case_address case_facts case_parts

@@ -7,7 +7,7 @@ from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
 from .imports.import_job import Importer, ImportJob
 from .imports.import_run import law_import
-from .imports.law_package import LAW_PACKAGE, LAW_PACKAGE_NOTE
+from .imports.law_package import LAW_PACKAGE_NOTE
 from .imports.report import ImportReport
 from .legal_export import case_facts, case_parts
 from .legal_services import LegalServices, StatuteCheck
@@ -37,7 +37,6 @@ __all__ = [
     "FILL_COMMAND",
     "ISSUER",
     "KIND",
-    "LAW_PACKAGE",
     "LAW_PACKAGE_NOTE",
     "PASTED_DRAFT_NAME",
     "PROBLEMS",

@@ -63,6 +63,7 @@ def test_the_wheel_has_every_file_of_the_program_and_nothing_else(wheel: Path) -
                 yield f"{put}{path.relative_to(ROOT).as_posix()}"
 
     expected = {*files("core"), *files("docs/manual", "core/files/"), *files("deploy/searxng", "core/files/")}
+    expected.add("core/files/requirements-law.txt")
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == expected
     assert {"core/ui/style.css", "core/run/prompts/chat_system.md"} <= packed

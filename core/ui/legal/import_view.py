@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from core.app import App
 from core.base.errors import AppError
+from core.base.text import shorten
 from core.legal import (
     DOWNLOAD,
     FILL_BUTTON,
@@ -31,6 +32,7 @@ ADDRESS = "import_address"
 UPLOAD = "import_upload"
 PROBLEM = "import_problem"
 _POLL_SECONDS = 0.5
+_SOURCES_LENGTH = 600
 _SHOWN_REASONS = 100
 _SHOWN_CHANGES = 500
 _REFUSALS = {
@@ -49,6 +51,8 @@ def draw(app: App) -> None:
             f"库中有 {counts['laws']:,} 部法规（{counts['versions']:,} 个版本，{counts['articles']:,} 条条文）"
             f"和 {counts['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
         )
+        sources = "；".join(f"{name}（{day} 导入）" for name, day in index.sources().items())
+        st.caption(escape_label(f"来源：{shorten(sources, _SOURCES_LENGTH)}"))
         if index.outdated:
             draw_warning(f"{index.outdated}请用同样的文本再导入一次。")
     job = app.legal.importer.job
@@ -188,7 +192,8 @@ def _draw_running(app: App, job: ImportJob) -> None:
         st.caption("正在取消…")
     elif may_import(app):
         st.button("取消导入", icon=":material/close:", on_click=job.cancel)
-    st.caption("可以离开这个页面，导入会继续；完成之前仍使用原来的库。")
+    meanwhile = "完成之前仍使用原来的库" if app.legal.library.available else "完成之后就可以查法规"
+    st.caption(f"可以离开这个页面，导入会继续；{meanwhile}。")
 
 
 def _progress_text(progress: ImportProgress) -> str:
