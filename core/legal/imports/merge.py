@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from core.legal.entities import Law
@@ -47,14 +48,14 @@ def merge_versions(new: Law, stored: Law) -> Law:
     days = [
         law.published for law in (new, stored) if law.published and published and are_close(law.published, published)
     ]
-    forces = [_force_day(min(days, default=None), law.effective) for law in (new, stored)]
-    # Where a source errs, it repeats the publication as the day of force, so the later day is the right one.
+    earliest = min(days, default=None)
+    forces = [_force_day(earliest, law.effective) for law in (new, stored)]
     corrected = forces[0] if new.source == stored.source else None
     return replace(
         kept,
         issuer=kept.issuer or other.issuer,
         published=published,
-        effective=corrected or max(filter(None, forces), default=None),
+        effective=corrected or _likelier_force(earliest, forces),
         repealed=any(law.repealed for law in (new, stored) if law.published in (None, *days)),
         history=max(kept.history, other.history, key=len),
     )
@@ -62,6 +63,13 @@ def merge_versions(new: Law, stored: Law) -> Law:
 
 def _force_day(published: str | None, effective: str | None) -> str | None:
     return effective if effective and effective >= (published or "") else None
+
+
+def _likelier_force(published: str | None, days: Sequence[str | None]) -> str | None:
+    """Return the right one of two days of force. A source that errs repeats the publication, or gives the day of an
+    annex that was changed later."""
+    known = sorted(day for day in days if day)
+    return next((day for day in known if day != published), published if known else None)
 
 
 def _replaces(new: Law, stored: Law) -> bool:

