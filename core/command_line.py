@@ -49,7 +49,7 @@ from core.answer.events import (
 )
 from core.base.errors import AppError, InputError
 from core.base.paths import PROGRAM_DIR, USER_DIR
-from core.base.settings import SETUP_VALIDITY, SetupLinks
+from core.base.settings import LAW_SOURCES, SETUP_VALIDITY, SetupLinks
 from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import host_of
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
@@ -201,7 +201,8 @@ def _parser() -> argparse.ArgumentParser:
         case.add_parser("import", help="导入案例：目录、压缩包、JSONL 或网址"),
     ]
     for command in imports:
-        command.add_argument("path", metavar="PATH_OR_URL", nargs="?", default="", help="目录、压缩包、JSONL 或网址")
+        path_help = f"目录、压缩包、JSONL、网址，或公开来源的名称：{'、'.join(LAW_SOURCES)}"
+        command.add_argument("path", metavar="PATH_OR_URL", nargs="?", default="", help=path_help)
         command.add_argument("--update", action="store_true", help="只导入有变化的；不写路径时，从以前导入的各处重新取")
         command.set_defaults(command=_import, usage=command.error)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
@@ -474,7 +475,13 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
 
     if not options.path and not options.update:
         options.usage("请给出路径或网址，或用 --update 更新以前导入的")
-    report = law_import(app.legal.library, options.path, update=options.update, on_progress=_progress_printer())
+    report = law_import(
+        app.legal.library,
+        options.path,
+        update=options.update,
+        mirrors=dict(app.settings.legal.mirrors),
+        on_progress=_progress_printer(),
+    )
     document, remarks = report.to_json(), [*report.problems, *_skipped_text(report)]
     if options.update:
         output.print_document(document, lambda: "\n".join([*_changes_text(report), *remarks]))

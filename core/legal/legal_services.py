@@ -53,7 +53,7 @@ class LegalServices:
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir, embedder=embedder)
         self.verifier = Verifier(self.library)
-        self.importer = Importer(self.library)
+        self.importer = Importer(self.library, dict(settings.legal.mirrors))
         self._built_in = settings.legal.built_in
         self._search = search
 

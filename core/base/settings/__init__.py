@@ -33,6 +33,7 @@ from core.base.settings.saved import (
     resolve_changes,
 )
 from core.base.settings.sections import (
+    LAW_SOURCES,
     LimitsSettings,
     LlmSettings,
     MetricsSettings,
@@ -64,6 +65,7 @@ __all__ = [
     "EDITABLE",
     "EMBEDDED",
     "EMBEDDED_LABEL",
+    "LAW_SOURCES",
     "NOT_SET",
     "SETUP_QUERY",
     "SETUP_VALIDITY",

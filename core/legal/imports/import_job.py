@@ -9,6 +9,7 @@ import logging
 import shutil
 import tempfile
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -51,7 +52,9 @@ class ImportJob:
     def is_cancelled(self) -> bool:
         return self._deadline.cancelled
 
-    def run(self, library: LegalLibrary, path_or_url: str, *, temporary: bool = False) -> None:
+    def run(
+        self, library: LegalLibrary, path_or_url: str, *, mirrors: Mapping[str, str], temporary: bool = False
+    ) -> None:
         """Run the import. Without a path or an address, update everything from where it was imported."""
         try:
             self.report = law_import(
@@ -60,6 +63,7 @@ class ImportJob:
                 update=not path_or_url,
                 public_only=True,
                 temporary=temporary,
+                mirrors=mirrors,
                 on_progress=self._on_progress,
                 on_bytes=lambda done, total: self._on_progress(ImportProgress(DOWNLOAD, done, total or 0)),
                 deadline=self._deadline,
@@ -80,8 +84,9 @@ class ImportJob:
 
 
 class Importer:
-    def __init__(self, library: LegalLibrary) -> None:
+    def __init__(self, library: LegalLibrary, mirrors: Mapping[str, str] | None = None) -> None:
         self._library = library
+        self._mirrors = mirrors or {}
         self._lock = threading.Lock()
         self.job: ImportJob | None = None
         """The running import, or the last one."""
@@ -130,7 +135,7 @@ class Importer:
 
         def work() -> None:
             with use_all_cores():
-                job.run(self._library, path_or_url, temporary=folder_to_remove is not None)
+                job.run(self._library, path_or_url, mirrors=self._mirrors, temporary=folder_to_remove is not None)
             if folder_to_remove is not None:
                 shutil.rmtree(folder_to_remove, ignore_errors=True)
             if may_lose and job.was_busy:

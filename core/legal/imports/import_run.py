@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from core.legal.imports.build import (
     index_contents,
     law_changes,
 )
-from core.legal.imports.corpus_download import OnBytes, download_corpus
+from core.legal.imports.corpus_download import OnBytes, download_corpus, public_corpus
 from core.legal.imports.embed_library import embed_library
 from core.legal.imports.law_package import LAW_PACKAGE, download_law_package, installed_law_package
 from core.legal.imports.report import ImportReport
@@ -34,13 +35,18 @@ def law_import(
     update: bool = False,
     public_only: bool = False,
     temporary: bool = False,
+    mirrors: Mapping[str, str] | None = None,
     on_progress: OnProgress = lambda _: None,
     on_bytes: OnBytes = lambda _done, _total: None,
     deadline: Deadline | None = None,
 ) -> ImportReport:
     """Import laws and cases, and compute their vectors if an embedding model is configured. `update` imports only what
-    changed; without a path, from all known origins. A `temporary` file is not recorded as an origin."""
-    work = _ImportRun(library, update, public_only, temporary, on_progress, on_bytes, deadline)
+    changed; without a path, from all known origins. A `temporary` file is not recorded as an origin. The short name of a
+    public corpus stands for its address; `mirrors` are other addresses by these names."""
+    corpus = public_corpus(path_or_url)
+    if corpus and not Path(path_or_url).exists():
+        path_or_url = corpus.url
+    work = _ImportRun(library, update, public_only, temporary, mirrors or {}, on_progress, on_bytes, deadline)
     report = work.run(path_or_url, work.known_checksum(path_or_url)) if path_or_url else work.update_all()
     try:
         report.vectors = embed_library(library, on_progress=on_progress, deadline=deadline)
@@ -55,6 +61,7 @@ class _ImportRun:
     update: bool
     public_only: bool
     temporary: bool
+    mirrors: Mapping[str, str]
     on_progress: OnProgress
     on_bytes: OnBytes
     deadline: Deadline | None
@@ -97,8 +104,14 @@ class _ImportRun:
             path = Path(path_or_url).absolute()
             return self._read(path, "" if self.temporary else str(path), known_checksum)
         folder = self.library.folder / "download"
+        known = public_corpus(path_or_url)
+        mirror = self.mirrors.get(known.key) if known else None
         corpus = download_corpus(
-            path_or_url, folder, public_only=self.public_only, on_bytes=self.on_bytes, deadline=self.deadline
+            mirror or path_or_url,
+            folder,
+            public_only=self.public_only and not mirror,  # the operator's own address may be a private one
+            on_bytes=self.on_bytes,
+            deadline=self.deadline,
         )
         file = self.library.folder / f"{corpus.sha256[:16]}-{corpus.path.name}"  # an import deletes folders first
         corpus.path.replace(file)
@@ -107,7 +120,7 @@ class _ImportRun:
         finally:
             file.unlink(missing_ok=True)
             shutil.rmtree(folder, ignore_errors=True)
-        report.source, report.size, report.sha256 = path_or_url, corpus.size, corpus.sha256
+        report.source, report.size, report.sha256 = mirror or path_or_url, corpus.size, corpus.sha256
         return report
 
     def _import_law_package(self) -> ImportReport:

@@ -20,7 +20,7 @@ from core.base.chinese.numerals import NUMERAL
 from core.base.text import one_line
 from core.legal.entities import Law, LawKind
 from core.legal.layouts import lawrefbook
-from core.legal.layouts.corpus_markdown import Heading, parse_articles, parse_blocks
+from core.legal.layouts.corpus_markdown import Heading, parse_articles, parse_blocks, without_edition
 from core.legal.layouts.issuers import find_issuer
 from core.legal.layouts.items import Item, Skipped, decode_file, path_below
 from core.legal.layouts.source_files import SourceFile
@@ -43,7 +43,6 @@ _FOLDERS = frozenset(_KINDS) | _OLDER_FOLDERS
 _HEAD = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 _HEAD_VALUE = re.compile(r'^(\w+): "([^"]*)"', re.MULTILINE)
 _FILE_DATE = re.compile(r"[(（](\d{4}-\d{2}-\d{2})[)）]$")
-_EDITION = re.compile(r"(?<=宪法)[（(]\d{4}年(?:修正文本)?[）)]$")
 _ARTICLE = re.compile(rf"第\s*{NUMERAL}\s*条")
 _BRACKETS = re.compile(r"[（(]([^（）()]*(?:[（(][^（）()]*[）)][^（）()]*)*)[）)]")
 _EVENT = re.compile("通过|发布|公布|批准|修正|修订|修改|施行")
@@ -172,7 +171,7 @@ def _title_and_day(stem: str, head: dict[str, str]) -> tuple[str, str | None]:
     name = one_line(_FILE_DATE.sub("", stem))
     given = "".join(head.get("title", "").split())
     title = given if name and given.startswith(name) else name
-    return _EDITION.sub("", title), iso_day(dated[1] if dated else head.get("publish_date"))
+    return without_edition(title), iso_day(dated[1] if dated else head.get("publish_date"))
 
 
 def _events(content: Sequence[Heading | str]) -> tuple[list[str], int]:

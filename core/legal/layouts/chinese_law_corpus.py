@@ -18,7 +18,7 @@ from core.base.text import clean, one_line
 from core.legal.article_numbers import ArticleNumber, parse_article_number
 from core.legal.entities import Article, CaseType, CourtCase, Law, LawKind
 from core.legal.layouts.case_records import web_address
-from core.legal.layouts.corpus_markdown import tidy_heading
+from core.legal.layouts.corpus_markdown import tidy_heading, without_edition
 from core.legal.layouts.items import Item, Skipped, decode_file
 from core.legal.layouts.lawrefbook_cases import deciding_court_and_day
 from core.legal.layouts.source_files import SourceFile
@@ -76,7 +76,7 @@ def _read_record(text: str, path: PurePosixPath) -> Item:
 
 
 def _law(record: dict[str, Any], path: PurePosixPath) -> Item:
-    name, status = _line(record, "title"), record["status"]
+    name, status = without_edition(_line(record, "title")), record["status"]
     if status != "effective":
         return Skipped(str(path), f"《{name}》在源中标为不是现行文本（status：{one_line(str(status))[:20]}）")
     articles = list(map(_article, record["articles"]))

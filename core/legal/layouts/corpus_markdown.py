@@ -22,6 +22,7 @@ _ARTICLE = re.compile(
     rf"(?P<bold>\*\*)?[第笫]\s*(?P<number>{NUMERAL})\s*条(?:\s*之\s*(?P<suffix>{NUMERAL}))?(?:\*\*)?(?P<gap>[\s:：]*)"
 )
 _CONTINUES_SENTENCE = re.compile(r"(?:第|规定|所|的|、|至|和|及|或|中|，|之)")
+_EDITION = re.compile(r"(?<=宪法)[（(]\d{4}年(?:修正文本)?[）)]$")
 _KEPT_WITHOUT_NUMBER = re.compile(r"\s*(?:序言|前言|附)")
 
 
@@ -65,6 +66,11 @@ def tidy_heading(title: str) -> str:
     if division := _DIVISION.fullmatch(title):
         return f"{''.join(division[1].split())} {_join_characters(division[2])}".strip()
     return _join_characters(title)
+
+
+def without_edition(title: str) -> str:
+    """Return the title of the constitution without its edition: 宪法（2018年修正文本）. It is a version, not another law."""
+    return _EDITION.sub("", title)
 
 
 def _join_characters(text: str) -> str:

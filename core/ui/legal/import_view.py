@@ -49,7 +49,7 @@ def draw(app: App) -> None:
         counts = index.counts()
         st.write(
             f"库中有 {counts['laws']:,} 部法规（{counts['versions']:,} 个版本，{counts['articles']:,} 条条文）"
-            f"和 {counts['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
+            f"和 {counts['cases']:,} 个案例。再导入一份时，同一部法规的同一版本保留文字较全的一份，缺少的日期互相补上，其他版本保留。"
         )
         sources = "；".join(f"{name}（{day} 导入）" for name, day in index.sources().items())
         st.caption(escape_label(f"来源：{shorten(sources, _SOURCES_LENGTH)}"))
@@ -128,7 +128,8 @@ def _draw_sources(app: App) -> None:
     for number, corpus in enumerate(PUBLIC_CORPORA):
         with st.container(border=True):
             st.markdown(f"**{corpus.name}**")
-            st.caption(corpus.licence)
+            mirror = dict(app.settings.legal.mirrors).get(corpus.key)
+            st.caption(escape_label(f"{corpus.licence}从镜像 {mirror} 下载。" if mirror else corpus.licence))
             st.button(
                 "下载并导入",
                 key=f"import-corpus-{number}",
@@ -144,7 +145,7 @@ def _draw_sources(app: App) -> None:
             megabytes=megabytes,
             type=["zip", "tar", "gz", "tgz", "xz", "bz2", "jsonl", "csv"],
             key=UPLOAD,
-            help="LawRefBook/Laws、just-laws 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL 和 CSV。",
+            help="LawRefBook/Laws、just-laws、chinese-law-corpus、china-law-db 的目录结构，或手册「怎么导入法律文本」里说明的 JSONL 和 CSV。",
         )
         st.form_submit_button("上传并导入", icon=":material/upload:", on_click=_import_upload, args=(app,))
     with st.form("address", border=True, clear_on_submit=True):
