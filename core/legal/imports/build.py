@@ -327,9 +327,7 @@ class _IndexWriter:
         self._report.laws += 1
         self._report.articles += len(law.articles)
         key, law = law_key(law.name), without_impossible_force(law)
-        for law_id, stored in self._stored_versions(key):
-            if not is_same_version(law, stored):
-                continue
+        for law_id, stored in [entry for entry in self._stored_versions(key) if is_same_version(law, entry[1])]:
             self._report.unchanged += law_fingerprint(law) == law_fingerprint(stored)
             law = merge_versions(law, stored)
             if law == stored:

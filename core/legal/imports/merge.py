@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.legal.entities import Law
-from core.legal.library.article_history import similarity
+from core.legal.library.article_history import containment
 from core.legal.text.dates import are_close
 
 _NEARLY_THE_SAME = 0.95
-"""Smallest similarity of two copies of one text. They differ in slips of the pen, or one has lost an annex."""
+"""Smallest share of the shorter copy that the longer one contains. Copies differ in slips of the pen, or one has lost an
+annex."""
 
 
 def law_fingerprint(law: Law) -> str:
@@ -38,7 +39,7 @@ def is_same_version(one: Law, other: Law) -> bool:
         in_force_together = one.effective is not None and one.effective == other.effective
         if not in_force_together and not are_close(one.published, other.published):
             return False
-    return similarity(_all_words(one), _all_words(other)) >= _NEARLY_THE_SAME
+    return containment(_all_words(one), _all_words(other)) >= _NEARLY_THE_SAME
 
 
 def merge_versions(new: Law, stored: Law) -> Law:

@@ -14,8 +14,10 @@ import pytest
 
 from core.base.http import Deadline
 from core.base.http.errors import HttpNotPublic, HttpTooLarge
+from core.base.settings import LAW_SOURCES, load_settings
 from core.legal.errors import CorpusError, ImportCancelled
 from core.legal.imports import corpus_download, import_run
+from core.legal.imports.corpus_download import PublicCorpus
 from core.legal.library.index import LegalLibrary
 from support import invented
 from support.faults import Server, silence
@@ -169,3 +171,49 @@ def test_import_from_an_address(tmp_path: Path) -> None:
     assert index is not None
     assert index.resolve("灯塔法")
     assert {path.name for path in library.folder.iterdir() if path.is_file()} == {"current.json", "lock"}
+
+
+class TestPublicCorpora:
+    def test_each_has_a_name_that_a_mirror_can_be_set_for(self) -> None:
+        assert tuple(corpus.key for corpus in corpus_download.PUBLIC_CORPORA) == LAW_SOURCES
+
+    @pytest.mark.parametrize("corpus", corpus_download.PUBLIC_CORPORA, ids=lambda corpus: corpus.key)
+    @pytest.mark.parametrize("by_name", [True, False])
+    def test_the_mirror_is_asked_instead(self, tmp_path: Path, corpus: PublicCorpus, by_name: bool) -> None:
+        archive = invented.packed(invented.lawrefbook(tmp_path / "laws"), tmp_path / "laws.zip").read_bytes()
+        library = LegalLibrary(tmp_path / "data")
+        with server(data=archive) as (url, handler):
+            asked = corpus.key if by_name else corpus.url
+            report = import_run.law_import(library, asked, public_only=True, mirrors={corpus.key: url})
+            assert (report.laws, report.source) == (9, url)
+            index = library.index()
+            assert index is not None
+            assert list(index.origins()) == [corpus.url]  # another mirror, or none, will do for an update
+            handler.asked.clear()
+            assert import_run.law_import(library, "", update=True, mirrors={corpus.key: url}).up_to_date
+            assert handler.asked
+
+    def test_a_folder_of_that_name_is_the_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        invented.lawrefbook(tmp_path / "just-laws")
+        assert import_run.law_import(LegalLibrary(tmp_path / "data"), "just-laws").laws == 9
+
+    def test_an_address_that_is_typed_is_no_mirror(self, tmp_path: Path) -> None:
+        with server() as (url, _), pytest.raises(HttpNotPublic):
+            import_run.law_import(LegalLibrary(tmp_path), url, public_only=True, mirrors={"just-laws": url})
+
+    @pytest.mark.parametrize(
+        "written", ["just-laws", "=https://a.example", "just-laws=ftp://a.example", "other=https://a"]
+    )
+    def test_what_is_no_mirror(self, written: str) -> None:
+        loaded = load_settings(Path("none.yaml"), {"LEGAL_MIRRORS": written}, sections=())
+        assert loaded.values.legal.mirrors == ()
+        assert [problem.key for problem in loaded.problems] == ["LEGAL_MIRRORS"]
+
+    def test_mirrors_of_the_settings(self) -> None:
+        written = "just-laws = https://a.example/j.zip，China-Law-DB=http://10.0.0.5/db.zip"
+        loaded = load_settings(Path("none.yaml"), {"LEGAL_MIRRORS": written}, sections=())
+        assert dict(loaded.values.legal.mirrors) == {
+            "just-laws": "https://a.example/j.zip",
+            "china-law-db": "http://10.0.0.5/db.zip",
+        }
