@@ -45,6 +45,14 @@ def test_the_day_of_force_of_the_first_version_is_not_that_of_an_amended_one(tmp
     assert (one.published, one.effective) == ("2020-05-01", None)
 
 
+def test_a_day_that_repeats_the_publication_may_be_that_of_the_first_version(tmp_path: Path) -> None:
+    said = ("第一条", "本法自公布之日起施行。")
+    one, amending = laws(
+        tmp_path, law("灯塔法", "2023-09-01", "2023-09-01", said), law("浮标法修正案", "2023-09-01", "2023-09-01", said)
+    )
+    assert (one.effective, amending.effective) == (None, "2023-09-01")
+
+
 @pytest.mark.parametrize("document", ["灯塔法修正案（二）", "全国人民代表大会常务委员会关于修改《灯塔法》的决定"])
 def test_the_amending_document_tells_the_day_of_force(tmp_path: Path, document: str) -> None:
     amended = law("灯塔法", "2020-05-01", "1995-01-01", ("第一条", "灯塔应当点灯。"))
