@@ -209,20 +209,13 @@ def _own_address() -> str:
 
 
 async def open_app() -> None:
-    """Open the app before the first page asks for it."""
-    try:
-        await run_in_threadpool(_open_app)
-    except Exception:  # the first page says what is wrong
-        log.exception("the app could not be opened")
-
-
-def _open_app() -> None:
-    """Open the app, print the setup link of an installation without an owner, and begin to build an empty library."""
+    """Open the app before the first page asks for it, and print the setup link of an installation without an owner."""
     from core.app import shared_app
 
-    app = shared_app()
-    _print_setup_link(app)
-    app.legal.start_built_in_import()
+    try:
+        _print_setup_link(await run_in_threadpool(shared_app))
+    except Exception:  # the first page says what is wrong
+        log.exception("the app could not be opened")
 
 
 def _print_setup_link(app: App) -> None:

