@@ -122,7 +122,7 @@ class _Archive:
         is_corrected = _REPEALED in found and _FORMER_WORD not in found
         for path, status, law in self._waiting:
             reason = self._why_not(status, law) if is_corrected else f"这份存档的效力标注有错，「{status[:10]}」不可信"
-            yield Skipped(str(path), reason) if reason else self._judged(law, status)
+            yield Skipped(str(path), reason) if reason else self._with_status(law, status)
 
     def _why_not(self, status: str, law: Law) -> str:
         """Return the reason why a text is not imported: it would be shown as the law in force."""
@@ -132,10 +132,10 @@ class _Archive:
             has_newer = (law.published or "") < self._newest.get(law_key(law.name), "")
             return "" if has_newer else "源中标为已被修改，但没有修改后的文本"
         if status == _COMING:
-            return "" if self._judged(law, status).effective else "源中标为尚未生效，但没有写明施行日期"
+            return "" if self._with_status(law, status).effective else "源中标为尚未生效，但没有写明施行日期"
         return f"效力标注「{status[:10]}」不认识"
 
-    def _judged(self, law: Law, status: str) -> Law:
+    def _with_status(self, law: Law, status: str) -> Law:
         force = law.effective or self._forces.get((law_key(law.name), law.published or ""))
         return replace(law, effective=force, repealed=status == _REPEALED)
 
