@@ -182,6 +182,8 @@ def _mirrors(value: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     pairs = [entry.partition("=") for entry in value]
     if not all(name.strip() for name, _, _ in pairs):
         raise ValueError("应写成「来源名=网址」")
+    if any("@" in address for _, _, address in pairs):  # readers are shown where a source is fetched from
+        raise ValueError("网址里不能有用户名和密码")
     return tuple((name.strip().lower(), _web_address(address)) for name, _, address in pairs)
 
 

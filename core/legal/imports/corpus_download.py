@@ -45,7 +45,7 @@ PUBLIC_CORPORA = (
         "lawrefbook",
         "LawRefBook/Laws（法律、行政法规、司法解释、部门规章、案例）",
         "https://codeload.github.com/LawRefBook/Laws/zip/refs/heads/master",
-        "范围最广，但 2025 年 4 月之后没有更新。法律条文本身不受著作权法保护（著作权法第五条）；该仓库没有附带许可证，请自行判断能否使用。",
+        "范围最广；已知最后一次更新是 2025 年 4 月。法律条文本身不受著作权法保护（著作权法第五条）；该仓库没有附带许可证，请自行判断能否使用。",
     ),
     PublicCorpus(
         "just-laws",

@@ -203,7 +203,14 @@ class TestPublicCorpora:
             import_run.law_import(LegalLibrary(tmp_path), url, public_only=True, mirrors={"just-laws": url})
 
     @pytest.mark.parametrize(
-        "written", ["just-laws", "=https://a.example", "just-laws=ftp://a.example", "other=https://a"]
+        "written",
+        [
+            "just-laws",
+            "=https://a.example",
+            "just-laws=ftp://a.example",
+            "other=https://a",
+            "just-laws=https://me:secret@a.example/j.zip",
+        ],
     )
     def test_what_is_no_mirror(self, written: str) -> None:
         loaded = load_settings(Path("none.yaml"), {"LEGAL_MIRRORS": written}, sections=())
