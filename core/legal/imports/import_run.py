@@ -73,8 +73,8 @@ class _ImportRun:
         return index.origins().get(origin) if index else None
 
     def update_all(self) -> ImportReport:
-        """Update from all origins, in the order of their imports. Later ones overwrite earlier ones, so all that follow
-        a changed one are imported again."""
+        """Update from all origins, in the order of their imports. A changed one may replace a text that a later one made
+        fuller, so all that follow it are imported again."""
         index = self.library.index()
         if index is None:
             raise NoLegalIndex

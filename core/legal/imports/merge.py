@@ -9,9 +9,9 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from core.legal.entities import Law
-from core.legal.library.article_history import containment
 from core.legal.text.dates import are_close
 from core.legal.text.force_days import stated_force_day
 from core.legal.text.law_names import law_key
@@ -42,7 +42,7 @@ def is_same_version(one: Law, other: Law) -> bool:
         in_force_together = one.effective is not None and one.effective == other.effective
         if not in_force_together and not are_close(one.published, other.published):
             return False
-    return containment(_all_words(one), _all_words(other)) >= _NEARLY_THE_SAME
+    return _common_share(one, other) >= _NEARLY_THE_SAME
 
 
 def merge_versions(new: Law, stored: Law) -> Law:
@@ -94,6 +94,12 @@ def _replaces(new: Law, stored: Law) -> bool:
 def _rank(law: Law) -> tuple[int, bool]:
     """Return the length of a copy, and whether its corpus has it in a folder, which tells the field of a statute."""
     return len(_letters(_all_words(law))), "/" in law.source
+
+
+def _common_share(one: Law, other: Law) -> float:
+    """Return the share of the letter pairs of the shorter copy that the longer one has, too."""
+    mine, others = (set(pairwise(_letters(_all_words(law)))) for law in (one, other))
+    return len(mine & others) / max(1, min(len(mine), len(others)))
 
 
 def _all_words(law: Law) -> str:
