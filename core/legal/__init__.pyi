@@ -1,6 +1,7 @@
 from . import entities, legal_export
 from .article_numbers import ArticleNumber, parse_article_number
 from .article_sources import article_source, force_note, reference_notes
+from .case_check import NO_LONGER_FOLLOWED, CaseFinding
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
 from .errors import NoLegalIndex
 from .imports.build import ImportProgress
@@ -12,14 +13,15 @@ from .legal_export import case_facts, case_parts
 from .legal_services import LegalServices, StatuteCheck
 from .library.article_history import AmendingItem, ArticleVersion, amending_items, article_history, has_same_words
 from .library.article_index import StoredArticle
-from .library.case_search import CaseResponse
+from .library.case_search import IMPORT_CASES, CaseResponse
 from .library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, CatalogueEntry, source_name
 from .library.index import LegalIndex
 from .library.law_index import LawVersion
 from .library.statutes import LegalArticle, RegulationResponse, article_result, later_amendment_note
 from .library.version_on_day import missing_amendments, version_on
 from .page_addresses import case_address, law_address, law_query, short_link
-from .text.case_numbers import find_case_numbers
+from .text.case_numbers import case_keys, may_name_case
+from .text.case_sections import RELATED_LAWS, case_sections
 from .text.law_names import law_key
 from .text.lay_words import search_terms
 from .text.paragraphs import excerpt, split_paragraphs
@@ -32,11 +34,14 @@ __all__ = [
     "DOWNLOAD",
     "FACETS",
     "FIELD",
+    "IMPORT_CASES",
     "ISSUER",
     "KIND",
+    "NO_LONGER_FOLLOWED",
     "PASTED_DRAFT_NAME",
     "PROBLEMS",
     "PUBLIC_CORPORA",
+    "RELATED_LAWS",
     "STATE",
     "WORST_FIRST",
     "YEARS",
@@ -44,6 +49,7 @@ __all__ = [
     "ArticleNumber",
     "ArticleVersion",
     "Author",
+    "CaseFinding",
     "CaseResponse",
     "Catalogue",
     "CatalogueEntry",
@@ -70,13 +76,14 @@ __all__ = [
     "article_source",
     "case_address",
     "case_facts",
+    "case_keys",
     "case_parts",
+    "case_sections",
     "diff_quotation",
     "diff_texts",
     "draft_with_comments",
     "entities",
     "excerpt",
-    "find_case_numbers",
     "find_citations",
     "findings_report",
     "force_note",
@@ -88,6 +95,7 @@ __all__ = [
     "law_query",
     "legal_export",
     "may_cite",
+    "may_name_case",
     "missing_amendments",
     "parse_article_number",
     "parse_period",

@@ -9,10 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from core.base.text import terms
 from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.legal.library import ranking
 from core.legal.library.case_relevance import Relevance, case_terms
 from core.legal.library.index_files import CASE_FIELDS, CASE_TEXT, TEXT, IndexFiles, TextIndex, placeholders
+from core.legal.text.case_numbers import case_keys
 
 _MARGIN = 20
 _EMBEDDED_LENGTH = 160
@@ -37,8 +39,20 @@ class CaseIndex(IndexFiles):
         name = CASE_TEXT if (folder / CASE_TEXT).is_dir() else TEXT
         self._case_text = TextIndex(folder / name, CASE_FIELDS)
 
-    def cases_by_number(self, number: str) -> list[CourtCase]:
-        return self._cases("number_key = ?", number)
+    @cached_property
+    def has_cases(self) -> bool:
+        return bool(self._rows("SELECT 1 FROM court_case LIMIT 1"))
+
+    def cases_by_number(self, key: str) -> list[CourtCase]:
+        """Return the cases with this number, in the spelling of `case_keys`."""
+        # Indexes of earlier versions of this program have guiding cases without a key.
+        return self._cases("number_key = ?", key) or self._cases("number_key IS NULL AND number = ?", key)
+
+    def cases_mentioning(self, key: str) -> list[CourtCase]:
+        """Return cases whose text names another case by its 案号, as a guiding case names its judgments."""
+        best = self._case_text.scores(dict.fromkeys(terms(key), 1.0), _MARGIN)
+        cases = self._cases(f"id IN ({placeholders(best)})", *best)
+        return sorted((case for case in cases if key in case_keys(_words(case))), key=lambda case: -best[case.id])
 
     def cases_by_name(self, name: str) -> list[CourtCase]:
         return self._cases("name = ?", name)
@@ -64,9 +78,7 @@ class CaseIndex(IndexFiles):
         alike = {id for id, score in likeness.items() if score >= _LEAST_LIKENESS}
         best = alike | set(sorted(scores, key=lambda id: -scores[id])[:pool])
         relevance = Relevance(weighted, self._case_frequency, len(self._case_text))
-        shares = {
-            case: relevance.share(_words(case)) for case in self._cases(f"id IN ({placeholders(best)})", *best)
-        }
+        shares = {case: relevance.share(_words(case)) for case in self._cases(f"id IN ({placeholders(best)})", *best)}
         fitting = [case for case, share in shares.items() if share >= relevance.floor or case.id in alike]
         fused = ranking.fuse_scores(scores, likeness)
         return sorted(fitting, key=lambda case: -fused[case.id] * ranking.fit(shares[case]))[:limit]

@@ -90,10 +90,14 @@ def draw_nothing_imported(*, web: bool) -> None:
             "问源不自带法律全文。导入一份公开的法律文本之后，可以按条查看、核验引用，断网也能用。"
             + ("现在查法规和案例会改用网络搜索。" if web else "现在也没有可用的网络搜索引擎，所以还查不到内容。")
         )
-        st.button(
-            "去导入",
-            type="primary",
-            icon=":material/download:",
-            on_click=legal_views.open_view,
-            args=(legal_views.IMPORT,),
-        )
+        draw_import_button()
+
+
+def draw_import_button() -> None:
+    st.button(
+        "去导入",
+        type="primary",
+        icon=":material/download:",
+        on_click=legal_views.open_view,
+        args=(legal_views.IMPORT,),
+    )

@@ -98,7 +98,7 @@ def test_the_date_in_the_question_counts_while_it_is_answered_and_after_a_reload
 def test_exports_know_the_date_in_the_question(laws: None) -> None:
     old = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
     talk = [Message(role, text) for question in ("2015 年谁看守？", "谁看守？") for role, text in _turn(question, old)]
-    made = _export_file(partial(as_markdown, "题"), lambda: talk, shared_app()).decode()
+    made = _export_file(partial(as_markdown, "题"), lambda: talk, lambda answer: {}, shared_app()).decode()
     assert [line[2] for line in made.splitlines() if line.startswith("- ") and "《灯塔法》第二条：" in line] == [
         "✓",
         "⌛",
