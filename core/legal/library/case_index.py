@@ -79,9 +79,10 @@ class CaseIndex(IndexFiles):
         best = alike | set(sorted(scores, key=lambda id: -scores[id])[:pool])
         relevance = Relevance(weighted, self._case_frequency, len(self._case_text))
         shares = {case: relevance.share(_words(case)) for case in self._cases(f"id IN ({placeholders(best)})", *best)}
-        fitting = [case for case, share in shares.items() if share >= relevance.floor or case.id in alike]
+        if not alike and max(shares.values(), default=0.0) < relevance.floor:
+            return []
         fused = ranking.fuse_scores(scores, likeness)
-        return sorted(fitting, key=lambda case: -fused[case.id] * ranking.fit(shares[case]))[:limit]
+        return sorted(shares, key=lambda case: -fused[case.id] * ranking.fit(shares[case]))[:limit]
 
     def _case_frequency(self, term: str) -> int:
         return self._case_text.frequency(term, *CASE_FIELDS)

@@ -1,4 +1,4 @@
-"""Relevance floor of case search: the share of a query that a case must contain to be shown.
+"""Relevance floor of case search: the share of a query that the best case must contain. Otherwise nothing is found.
 
 Words count by their rarity among the cases: 数额 stands in cases of every kind, 盗窃 in few. docs/benchmarks.md has the
 queries that the floors were chosen with.

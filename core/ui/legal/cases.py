@@ -124,6 +124,8 @@ def _draw_results(response: CaseResponse) -> None:
         st.info(escape_label(response.note), icon=":material/info:")
     if response.origin == "web" and response.web is not None:
         legal_page.draw_web_results(response.web, "本地案例库")
+    elif not response.results and response.note:
+        return
     elif not response.results:
         st.info("本地案例库中没有找到。可以换一个类型，或少写一个词。", icon=":material/search_off:")
         return

@@ -114,9 +114,23 @@ def test_an_article_that_was_never_imported_leads_to_the_import() -> None:
     assert ran(page).subheader[0].value == "公开的法律文本"
 
 
-@pytest.mark.parametrize("name", [legal.CASES, legal.DRAFT])
-def test_the_other_parts_say_it_too(name: str) -> None:
-    assert "还没有导入法规与案例" in values(view(name).markdown)
+def test_the_other_parts_say_it_too() -> None:
+    assert "还没有导入法规与案例" in values(view(legal.DRAFT).markdown)
+    page = view(legal.CASES)
+    assert "还没有导入案例" in values(page.markdown)
+    assert "python -m core law import chinese-law-corpus" in values(page.markdown)
+    assert "没有可用的网络搜索引擎" in values(page.markdown)
+    page.button[0].click()
+    assert ran(page).subheader[0].value == "公开的法律文本"
+
+
+def test_laws_without_cases_say_what_fills_them(tmp_path: Path) -> None:
+    law = {"name": "灯塔法", "articles": [{"number": "第一条", "text": "点灯。"}]}
+    invented.library(Path(os.environ["DATA_DIR"]), invented.jsonl(tmp_path / "law.jsonl", law))
+    assert "law import chinese-law-corpus" in values(view(legal.CASES).markdown)
+    (said,) = view(legal.CASES, **{legal_cases.QUERY: "点灯"}).info
+    assert "law import chinese-law-corpus" in said.value.replace("\\", "")
+    assert "law import chinese-law-corpus" in opened(case="指导性案例24号").info[0].value
 
 
 def test_a_search_that_cannot_be_made_is_a_sentence() -> None:
