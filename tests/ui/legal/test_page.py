@@ -21,6 +21,7 @@ from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft_check as legal_draft
 from core.ui.legal import law_filters as legal_asked
 from support import invented, web_pages
+from support.guiding_cases import write_guiding_cases
 from support.legal_page import opened, ran
 from support.pages import html, values
 from support.reading import kept_workers
@@ -270,6 +271,47 @@ def test_a_case_by_its_number_in_any_brackets_and_its_text_on_demand(name: str) 
     assert "守塔人擅自熄灯" not in html(page)
     page.session_state[f"whole-{shared_app().legal.cases(None).find(name)[0].id}"] = True
     assert "守塔人擅自熄灯" in html(ran(page))
+
+
+@pytest.fixture
+def guiding_cases(tmp_path: Path) -> None:
+    bare = {
+        "caseName": "公报案",
+        "caseNumber": "（2003）民一终字第1号",
+        "text": "审判长甲。渔船搁浅。",
+        "source": "公报",
+    }
+    data = Path(os.environ["DATA_DIR"])
+    invented.library(data, invented.lawrefbook(tmp_path / "laws"), write_guiding_cases(tmp_path / "g.jsonl"))
+    invented.library(data, invented.jsonl(tmp_path / "bare.jsonl", bare))
+
+
+@pytest.mark.parametrize("written", ["指导案例24号", "第二十四号指导性案例"])
+def test_a_guiding_case_shows_its_rule_first_and_its_statutes(guiding_cases: None, written: str) -> None:
+    page = opened(case=written)
+    assert page.header[0].value == "塔主24赔偿案"
+    shown = html(page)
+    assert "指导性案例24号 · 2014-01-29 · 民事 · 关键词 民事、侵权责任、雾号 · 来源 指导性案例" in shown
+    assert [one.value for one in page.subheader] == ["裁判要点", "相关法条", "裁判结果", "案情", "引用的法条"]
+    assert "law=%E4%B8%AD%E5%8D%8E%E4%BA%BA%E6%B0%91%E5%85%B1%E5%92%8C%E5%9B%BD%E7%81%AF%E5%A1%94%E6%B3%95" in shown
+    assert not page.warning
+
+
+def test_a_guiding_case_that_is_no_longer_followed_says_so(guiding_cases: None) -> None:
+    assert "不再参照" in opened(case="指导性案例9号").warning[0].value
+
+
+def test_a_case_that_is_only_its_full_text_shows_it_at_once(guiding_cases: None) -> None:
+    page = opened(case="（2003）民一终字第1号")
+    assert page.header[0].value == "公报案"
+    assert "审判长甲。渔船搁浅。" in html(page)
+
+
+def test_the_box_for_laws_leads_to_a_case_that_it_names(guiding_cases: None) -> None:
+    page = view(legal.LAWS, **{legal_asked.QUERY: "指导案例24号"})
+    (link,) = [link for link in page.get("page_link") if "case=" in link.proto.query_string]
+    assert "塔主24赔偿案" in link.proto.label
+    assert "查案例" in values(view(legal.LAWS, **{legal_asked.QUERY: "指导案例25号"}).caption)
 
 
 @with_laws
