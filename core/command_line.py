@@ -11,7 +11,6 @@ import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
@@ -575,7 +574,7 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(file: str) -> int:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
         verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
-        cases = app.legal.case_checker.check(draft.text, date.today())
+        cases = app.legal.check_cases(draft.text)
         document = {"file": draft.name, **findings_report(verdicts), "cases": [one.to_json() for one in cases]}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
         lines += [] if verdicts else ["没有找到法条引用。"]

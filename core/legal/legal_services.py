@@ -53,7 +53,7 @@ class LegalServices:
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir, embedder=embedder)
         self.verifier = Verifier(self.library)
-        self.case_checker = CaseChecker(self.library)
+        self._case_checker = CaseChecker(self.library)
         self.importer = Importer(self.library)
         self._search = search
 
@@ -90,12 +90,16 @@ class LegalServices:
         """Check the statutes and cases that a text cites; None for a text that cites none. Cached per text, index and
         day. A time in the question that the text answers decides which version of a law counts. `load_source_texts`
         returns the texts of the answer's sources, by number, in which case numbers are looked for."""
-        today, version = date.today(), self.library.version
-        check = _check(self.verifier, text, single_past_period(question, today), version, today)
-        cases = _check_cases(self.case_checker, text, version, today)
+        today = date.today()
+        check = _check(self.verifier, text, single_past_period(question, today), self.library.version, today)
+        cases = self.check_cases(text)
         if not cases:
             return check
         return replace(check or StatuteCheck(()), cases=with_sources(cases, load_source_texts()))
+
+    def check_cases(self, text: str) -> tuple[CaseFinding, ...]:
+        """Return the findings for the cases that a text names. Cached like `check`."""
+        return _check_cases(self._case_checker, text, self.library.version, date.today())
 
     def findings_in_judgment(self, judgment: str) -> tuple[StatuteFinding, ...]:
         """Return the findings for the articles that a judgment cites. Cached like `check`."""

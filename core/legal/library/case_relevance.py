@@ -1,7 +1,7 @@
 """Relevance floor of case search: the share of a query that the best case must contain. Otherwise nothing is found.
 
-Words count by their rarity among the cases: 数额 stands in cases of every kind, 盗窃 in few. docs/benchmarks.md has the
-queries that the floors were chosen with.
+Words count by their rarity among the cases: 数额 stands in cases of every kind, 盗窃 in few. The floors were
+chosen with bench/case_queries.jsonl.
 """
 
 from __future__ import annotations
