@@ -67,8 +67,12 @@ class CaseFinding:
 
     @property
     def sentence(self) -> str:
-        stop = "：" if self.note and self.mark in {StatuteMark.DIFFERS, StatuteMark.MISSING} else "。"
-        return f"{self.meaning}{stop}{self.note}{self.source_note}"
+        """Finding in words: 与裁判要旨不一致：原文是「…」."""
+        gist = self.case.gist if self.case and self.meaning == DIFFERS else ""
+        original = f"原文是「{shorten(one_line(gist), _GIST_LENGTH)}」" if gist else ""
+        said = f"{original}{self.note}{self.source_note}"
+        stop = "：" if said and self.mark in {StatuteMark.DIFFERS, StatuteMark.MISSING} else "。"
+        return f"{self.meaning}{stop}{said}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -197,7 +201,7 @@ def _compare_one(quotation: _Quotation, case: CourtCase) -> _Comparison:
         return _Comparison(StatuteMark.EXISTS, HELD, "引述的第一句与原文一致，其余不在裁判要旨中。", case)
     if not gist:
         return _Comparison(StatuteMark.DIFFERS, "与此案全文不一致", "库中此案的文字里没有这段话。", case)
-    return _Comparison(StatuteMark.DIFFERS, DIFFERS, f"原文是「{shorten(one_line(gist), _GIST_LENGTH)}」。", case)
+    return _Comparison(StatuteMark.DIFFERS, DIFFERS, "", case)
 
 
 def _first_sentence(text: str) -> str:

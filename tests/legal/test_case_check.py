@@ -91,7 +91,7 @@ def test_a_literal_quotation_agrees(checker: CaseChecker, text: str) -> None:
 def test_other_words_are_shown_beside_the_original(checker: CaseChecker, text: str) -> None:
     finding = only(checker, text)
     assert (finding.mark, finding.meaning) == ("≠", "与裁判要旨不一致")
-    assert finding.sentence == f"与裁判要旨不一致：原文是「{GIST}」。"
+    assert finding.sentence == f"与裁判要旨不一致：原文是「{GIST}」"
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,10 @@ def test_every_case_has_a_chip_and_its_sentence(cases: None) -> None:
         assert shown.index(">案号核验<") < shown.index(">参考文献<")
         for words in (
             "引述与裁判要旨一致。",
-            "与裁判要旨不一致：原文是「第124种要点，与浮标的颜色和登记有关。」",
-            "库中没有这个案件，未能核对（不等于不存在）。来源 [2] 中有此案号。",
-            "案号形式有误：2031 年还没有到。",
+            "<b>与裁判要旨不一致。</b>",
+            "裁判要点：第124种要点，与浮标的颜色和登记有关。",
+            "<b>库中没有这个案件，未能核对（不等于不存在）。</b>来源 [2] 中有此案号。",
+            "<b>案号形式有误。</b>2031 年还没有到。",
             'href="/legal?case=%E6%8C%87%E5%AF%BC%E6%80%A7%E6%A1%88%E4%BE%8B24%E5%8F%B7"',
         ):
             assert words in shown
@@ -80,6 +81,7 @@ def test_exports_say_the_same(cases: None) -> None:
     made = _export_file(partial(as_markdown, "题"), lambda: talk, lambda answer: {}, shared_app()).decode()
     lines = [line for line in made.partition("**案号核验**")[2].splitlines() if line.startswith("- ")]
     assert [line[2] for line in lines[:4]] == ["✓", "≠", "？", "✗"]
+    assert "与裁判要旨不一致：原文是「第124种要点，与浮标的颜色和登记有关。」" in lines[1]
     assert "来源" in lines[2]
 
 

@@ -310,8 +310,8 @@ def test_a_case_that_is_only_its_full_text_shows_it_at_once(guiding_cases: None)
 def test_a_draft_has_its_cases_checked_too(guiding_cases: None) -> None:
     page = view(legal.DRAFT, **{legal_draft.TEXT: "参照指导案例24号，另见（2031）京01民终12号。"})
     assert "案号核验" in [one.value for one in page.subheader]
-    assert "库中有这个案件。" in html(page)
-    assert "案号形式有误：2031 年还没有到。" in html(page)
+    assert "<b>库中有这个案件。</b>" in html(page)
+    assert "<b>案号形式有误。</b>2031 年还没有到。" in html(page)
 
 
 def test_the_box_for_laws_leads_to_a_case_that_it_names(guiding_cases: None) -> None:
