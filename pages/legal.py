@@ -15,11 +15,13 @@ st.query_params.from_dict(asked)
 
 if "law" in asked:
     set_page_title(asked["law"], asked.get("article", ""))
+    import_view.draw_empty_library(app)
     law.draw_law(app.legal, asked["law"], *(asked.get(name, "") for name in ("article", "version", "on")))
     legal_page.draw_library_summary(app.legal)
     st.stop()
 if "case" in asked:
     set_page_title(asked["case"])
+    import_view.draw_empty_library(app)
     cases.draw_case(app.legal, asked["case"])
     legal_page.draw_library_summary(app.legal)
     st.stop()
@@ -27,7 +29,10 @@ if "case" in asked:
 if asked_laws.has_filters(asked):
     st.session_state[legal_views.VIEW] = legal_views.LAWS
 st.header("法规与案例", anchor=False)
-match legal_views.choose_view():
+view = legal_views.choose_view()
+if view in (legal_views.LAWS, legal_views.CASES, legal_views.DRAFT):
+    import_view.draw_empty_library(app)
+match view:
     case legal_views.LAWS:
         statute_search.draw_search(app.legal)
     case legal_views.CASES:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 for name in VARIABLES | {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}:
     os.environ.pop(name, None)
+os.environ["LEGAL_BUILT_IN"] = "0"  # a test that wants the law inside says so
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for tests that import onnxruntime themselves
 
 

@@ -24,6 +24,8 @@ from core.legal import (
     CaseResponse,
     LegalArticle,
     LegalServices,
+    NoCases,
+    NoLegalIndex,
     Period,
     RegulationResponse,
     article_source,
@@ -115,7 +117,8 @@ class LegalTool(AgentTool):
         else:
             attempt = Attempt(library, AttemptOutcome.EMPTY)
             if not self.desk.has_texts(library):
-                reason, cure = "还没有导入。", "可在「法规与案例」页导入。"
+                empty = NoCases if library == CASES else NoLegalIndex
+                reason, cure = empty.default_message, empty.default_cure
                 attempt = Attempt(library, AttemptOutcome.SKIPPED, reason=reason, cure=cure)
             response = replace(answer.web, query=search_query, attempts=(attempt, *answer.web.attempts))
         remarks = tuple(filter(None, (remark, note)))

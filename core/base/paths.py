@@ -13,7 +13,7 @@ _INSTALLED = _PACKAGE / "files"
 """Folder that only the wheel has (pyproject.toml)."""
 
 PROGRAM_DIR = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
-"""Folder of the files that come with the program: docs/manual, deploy/searxng."""
+"""Folder of the files that come with the program: docs/manual, deploy/searxng, requirements-law.txt."""
 
 USER_DIR = Path.home() / ".wenyuan" if _INSTALLED.is_dir() else _PACKAGE.parent
 """Folder of the user's files: settings.yaml, and all paths in the settings that are relative."""

@@ -3,17 +3,18 @@ from .article_numbers import ArticleNumber, parse_article_number
 from .article_sources import article_source, force_note, reference_notes
 from .case_check import NO_LONGER_FOLLOWED, CaseFinding
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
-from .errors import NoLegalIndex
-from .imports.build import ImportProgress
+from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, NoCases, NoLegalIndex
+from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
-from .imports.import_job import DOWNLOAD, Importer, ImportJob
+from .imports.import_job import Importer, ImportJob
 from .imports.import_run import law_import
+from .imports.law_package import LAW_PACKAGE_NOTE
 from .imports.report import ImportReport
 from .legal_export import case_facts, case_parts
 from .legal_services import LegalServices, StatuteCheck
 from .library.article_history import AmendingItem, ArticleVersion, amending_items, article_history, has_same_words
 from .library.article_index import StoredArticle
-from .library.case_search import IMPORT_CASES, CaseResponse
+from .library.case_search import CaseResponse
 from .library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, CatalogueEntry, source_name
 from .library.index import LegalIndex
 from .library.law_index import LawVersion
@@ -34,9 +35,12 @@ __all__ = [
     "DOWNLOAD",
     "FACETS",
     "FIELD",
+    "FILL_BUTTON",
+    "FILL_COMMAND",
     "IMPORT_CASES",
     "ISSUER",
     "KIND",
+    "LAW_PACKAGE_NOTE",
     "NO_LONGER_FOLLOWED",
     "PASTED_DRAFT_NAME",
     "PROBLEMS",
@@ -63,6 +67,7 @@ __all__ = [
     "LegalArticle",
     "LegalIndex",
     "LegalServices",
+    "NoCases",
     "NoLegalIndex",
     "Period",
     "RegulationResponse",

@@ -14,7 +14,10 @@ from core.base.visitors import Visitor
 from core.legal.article_sources import article_source
 from core.legal.case_check import CaseChecker, CaseFinding, with_sources
 from core.legal.entities import LAWS
+from core.legal.imports.build import OnProgress
 from core.legal.imports.import_job import Importer
+from core.legal.imports.import_run import law_import
+from core.legal.imports.law_package import LAW_PACKAGE, installed_law_package
 from core.legal.library.case_search import CaseService
 from core.legal.library.catalogue import Catalogue
 from core.legal.library.index import LegalIndex, LegalLibrary
@@ -55,7 +58,18 @@ class LegalServices:
         self.verifier = Verifier(self.library)
         self._case_checker = CaseChecker(self.library)
         self.importer = Importer(self.library)
+        self._built_in = settings.legal.built_in
         self._search = search
+
+    def start_built_in_import(self) -> None:
+        """Start to build the library from the laws that come with the program, unless that is off or already done."""
+        if self._built_in:
+            self.importer.start_if_new()
+
+    def build_empty_library(self, on_progress: OnProgress, *, may_download: bool) -> None:
+        """Build an empty library from the laws that come with the program, unless that is off. Raises AppError."""
+        if self._built_in and not self.library.available and (may_download or installed_law_package()):
+            law_import(self.library, LAW_PACKAGE, on_progress=on_progress)
 
     def catalogue(self) -> Catalogue | None:
         """Return the directory of the imported laws, or None before the first import. Built once per index and day."""

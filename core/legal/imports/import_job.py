@@ -9,6 +9,7 @@ import logging
 import shutil
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -16,15 +17,15 @@ from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.tuning import use_all_cores
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
-from core.legal.imports.build import ImportProgress
+from core.legal.imports.build import DOWNLOAD, ImportProgress
 from core.legal.imports.corpus_download import safe_name
 from core.legal.imports.import_run import law_import
+from core.legal.imports.law_package import LAW_PACKAGE, installed_law_package
 from core.legal.imports.report import ImportReport
 from core.legal.library.index import LegalLibrary
 
 log = logging.getLogger(__name__)
 
-DOWNLOAD = "下载"
 IMPORT_FAILED = "导入没有完成，细节已写入日志；原有的法规与案例库没有变化。请检查 DATA_DIR 的空间和权限。"
 
 
@@ -37,6 +38,8 @@ class ImportJob:
         self.report: ImportReport | None = None
         """None while the import runs, and when it failed."""
         self.problem = ""
+        self.was_busy = False
+        """True if another process was importing."""
         self.is_running = True
         self._deadline = Deadline(float("inf"))
 
@@ -64,6 +67,7 @@ class ImportJob:
         except ImportCancelled as error:
             self.problem = str(error)
         except AppError as error:
+            self.was_busy = isinstance(error, ImportBusy)
             self.problem = f"{error}原有的法规与案例库没有变化。"
         except Exception:
             log.exception("import failed")
@@ -88,6 +92,18 @@ class Importer:
             raise CorpusError("这不是网址，没有导入。", cure="请输入以 http:// 或 https:// 开头的网址。")
         return self._start(title or url, url)
 
+    def start_from_law_package(self) -> ImportJob:
+        return self._start("国家法律", LAW_PACKAGE)
+
+    def start_if_new(self) -> None:
+        """Start to import the law package if the library is empty, or if a newer package was installed since. Another
+        process may be doing so already."""
+        index, package = self._library.index(), installed_law_package()
+        is_newer = index and package and LAW_PACKAGE in index.origins() and not index.was_imported(package.title)
+        if index is None or is_newer:
+            with suppress(ImportBusy):
+                self._start("国家法律", LAW_PACKAGE, may_lose=True)
+
     def start_update(self) -> ImportJob:
         """Start an update from all known origins. Only what changed there is imported."""
         return self._start("更新法规库", "")
@@ -103,7 +119,10 @@ class Importer:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
-    def _start(self, title: str, path_or_url: str, *, folder_to_remove: Path | None = None) -> ImportJob:
+    def _start(
+        self, title: str, path_or_url: str, *, folder_to_remove: Path | None = None, may_lose: bool = False
+    ) -> ImportJob:
+        """Start an import. One that `may_lose` is forgotten if another process is importing at this moment."""
         with self._lock:
             if self.job is not None and self.job.is_running:
                 raise ImportBusy
@@ -114,6 +133,8 @@ class Importer:
                 job.run(self._library, path_or_url, temporary=folder_to_remove is not None)
             if folder_to_remove is not None:
                 shutil.rmtree(folder_to_remove, ignore_errors=True)
+            if may_lose and job.was_busy:
+                self.job = None
 
         threading.Thread(target=work, name="wenyuan-import", daemon=True).start()
         return job

@@ -1,8 +1,9 @@
-"""Import from a folder, an archive, a file or a web address, and updates from there."""
+"""Import from a folder, an archive, a file, a web address or the law package, and updates from there."""
 
 from __future__ import annotations
 
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,18 @@ from core.base.embedding import EmbeddingError
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled, NoLegalIndex
-from core.legal.imports.build import OnProgress, checksum, import_source, index_contents, law_changes
+from core.legal.imports.build import (
+    DOWNLOAD,
+    ImportProgress,
+    OnProgress,
+    checksum,
+    import_source,
+    index_contents,
+    law_changes,
+)
 from core.legal.imports.corpus_download import OnBytes, download_corpus
 from core.legal.imports.embed_library import embed_library
+from core.legal.imports.law_package import LAW_PACKAGE, download_law_package, installed_law_package
 from core.legal.imports.report import ImportReport
 from core.legal.library.index import LegalLibrary
 
@@ -52,7 +62,7 @@ class _ImportRun:
     def known_checksum(self, path_or_url: str) -> str | None:
         """Return the checksum of the last import from there, if this is an update."""
         index = self.library.index() if self.update else None
-        origin = path_or_url if _is_address(path_or_url) else str(Path(path_or_url).absolute())
+        origin = path_or_url if _is_origin(path_or_url) else str(Path(path_or_url).absolute())
         return index.origins().get(origin) if index else None
 
     def update_all(self) -> ImportReport:
@@ -81,7 +91,9 @@ class _ImportRun:
 
     def run(self, path_or_url: str, known_checksum: str | None) -> ImportReport:
         """Import one source. A file with the known checksum is not read again."""
-        if not _is_address(path_or_url):
+        if path_or_url == LAW_PACKAGE:
+            return self._import_law_package()
+        if not _is_origin(path_or_url):
             path = Path(path_or_url).absolute()
             return self._read(path, "" if self.temporary else str(path), known_checksum)
         folder = self.library.folder / "download"
@@ -98,14 +110,36 @@ class _ImportRun:
         report.source, report.size, report.sha256 = path_or_url, corpus.size, corpus.sha256
         return report
 
+    def _import_law_package(self) -> ImportReport:
+        """Import the law package that is installed, or, for an update or if none is, from the user's package index."""
+        with tempfile.TemporaryDirectory(prefix="wenyuan-law-") as folder:
+            package = None if self.update else installed_law_package()
+            if package is None:
+                self.on_progress(ImportProgress(DOWNLOAD, 0, 0))
+                deadline = self.deadline or Deadline(float("inf"))
+                package = download_law_package(Path(folder), newest=self.update, deadline=deadline)
+            index = self.library.index()
+            if self.update and index and index.was_imported(package.title):
+                return ImportReport(package.title, up_to_date=True)
+            return self._build(package.file, LAW_PACKAGE, package.title)
+
     def _read(self, path: Path, origin: str, known_checksum: str | None) -> ImportReport:
         if known_checksum and checksum(path) == known_checksum:
             return ImportReport(path.name, up_to_date=True)
-        folder, update = self.library.folder, self.update
+        return self._build(path, origin)
+
+    def _build(self, path: Path, origin: str, title: str = "") -> ImportReport:
         return import_source(
-            folder, path, origin=origin, update=update, on_progress=self.on_progress, deadline=self.deadline
+            self.library.folder,
+            path,
+            origin=origin,
+            title=title,
+            update=self.update,
+            on_progress=self.on_progress,
+            deadline=self.deadline,
         )
 
 
-def _is_address(path_or_url: str) -> bool:
-    return path_or_url.startswith(("http://", "https://"))
+def _is_origin(path_or_url: str) -> bool:
+    """Return whether this is recorded as it is: an address or the law package. A path is made absolute."""
+    return path_or_url == LAW_PACKAGE or path_or_url.startswith(("http://", "https://"))

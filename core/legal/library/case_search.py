@@ -9,7 +9,7 @@ from typing import Any
 from core.base.chinese.script import to_simplified
 from core.base.text import one_line
 from core.legal.entities import CaseFilter, CaseType, CourtCase
-from core.legal.errors import NoLegalIndex
+from core.legal.errors import NoCases, NoLegalIndex
 from core.legal.library.case_index import CaseSemanticScores
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.statutes import AnsweredBy, Fallback
@@ -18,8 +18,6 @@ from core.search.errors import QueryError
 from core.search.types import SearchResponse, SearchResult
 
 ANY_CASE = CaseFilter()
-IMPORT_CASES = "导入 chinese-law-corpus（指导性案例与公报案例）：python -m core law import chinese-law-corpus"
-"""What fills an empty library of cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class CaseService:
             raise QueryError
         index = self._library.index()
         if index is None and self._fallback is None:
-            raise NoLegalIndex("还没有导入案例，也没有可用的网络搜索引擎。", cure=f"{IMPORT_CASES}。")
+            raise NoCases
         similar = self._library.similar_cases
         found = _find(index, query, case_filter, limit, similar) if index else []
         note, of_type = self._empty_note(index), CaseFilter(case_filter.type)
@@ -87,8 +85,8 @@ class CaseService:
         """Return what fills a library without any case, and what is searched instead; empty for other libraries."""
         if index and index.has_cases:
             return ""
-        web = "改用网络搜索" if self._fallback else "也没有可用的网络搜索引擎"
-        return f"还没有导入案例，{web}。{IMPORT_CASES}。"
+        web = "改用网络搜索。" if self._fallback else "没有可用的网络搜索引擎。"
+        return f"{NoCases.default_message}{web}{NoCases.default_cure}"
 
     def find(self, number_or_name: str) -> list[CourtCase]:
         """Return whole cases by number, or by name for those without one. Raises NoLegalIndex."""

@@ -40,6 +40,15 @@ class LegalIndex(ArticleIndex, CaseIndex):
         query = "SELECT origin, sha256, max(id) FROM import WHERE origin IS NOT NULL GROUP BY origin ORDER BY 3"
         return {row[0]: row[1] for row in self._rows(query)}
 
+    def sources(self) -> dict[str, str]:
+        """Return the titles of the imported sources, oldest first, each with the day of its last import."""
+        query = "SELECT name, substr(max(imported), 1, 10) FROM import GROUP BY name ORDER BY max(id)"
+        return {row[0]: row[1] for row in self._rows(query)}
+
+    def was_imported(self, title: str) -> bool:
+        """Return whether a source with this title is in the index."""
+        return title in self.sources()
+
     def counts(self) -> dict[str, int]:
         """Return the numbers of laws, versions, articles and cases."""
         articles, cases = self._rows("SELECT (SELECT count(*) FROM article), (SELECT count(*) FROM court_case)")[0]

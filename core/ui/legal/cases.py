@@ -116,7 +116,8 @@ def _draw_no_cases(*, web: bool) -> None:
             f"{IMPORT_CASES}；自己的裁判文书可以用 JSONL 或 CSV 导入。"
             + ("现在查案例会改用网络搜索。" if web else "现在也没有可用的网络搜索引擎，所以还查不到内容。")
         )
-        legal_page.draw_import_button()
+        args = (legal_views.IMPORT,)
+        st.button("去导入", type="primary", icon=":material/download:", on_click=legal_views.open_view, args=args)
 
 
 def _draw_results(response: CaseResponse) -> None:

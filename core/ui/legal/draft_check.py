@@ -52,8 +52,7 @@ CheckedDraft = tuple[Draft, Sequence[StatuteFinding]]
 def draw(legal: LegalServices, reader: Reader) -> None:
     """Draw the form and the findings for each draft."""
     if legal.library.index() is None:
-        st.write("核验要把引用与法律原文对照，所以要先导入法律文本。")
-        legal_page.draw_nothing_imported(web=legal.searches_web)
+        st.write("核验要把引用与法律原文对照，所以要先有法律文本。")
         return
     with st.form("draft", border=False):
         typed = st.text_area(

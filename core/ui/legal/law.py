@@ -58,7 +58,6 @@ def _draw_missing(legal: LegalServices, index: LegalIndex | None, name: str) -> 
     st.header(escape_label(f"《{name}》"), anchor=False)
     st.info(escape_label(f"库中没有《{name}》。可以导入更多法规，或用它的名称再查一次。"), icon=":material/search_off:")
     if index is None:
-        legal_page.draw_nothing_imported(web=legal.searches_web)
         return
     for line in repealed_by_html(index, law_key(name)):
         draw_html(Markup('<div class="wy-law">%s</div>') % line)

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from core.base.text import one_line, shorten
 from core.legal import LegalServices, short_link
 from core.search.types import SearchResponse
-from core.ui import legal_views
 from core.ui.chat import draw_results, search_ledger
 from core.ui.escape import draw_html, escape_label
 
@@ -80,24 +79,3 @@ def draw_library_summary(legal: LegalServices) -> None:
     """Draw the size and age of the library, as the last line of every part of the page."""
     if summary := legal.library_summary:
         st.caption(summary)
-
-
-def draw_nothing_imported(*, web: bool) -> None:
-    """Draw the empty state: what is missing, how to import it, and what works meanwhile."""
-    with st.container(border=True):
-        st.markdown("**还没有导入法规与案例。**")
-        st.write(
-            "问源不自带法律全文。导入一份公开的法律文本之后，可以按条查看、核验引用，断网也能用。"
-            + ("现在查法规和案例会改用网络搜索。" if web else "现在也没有可用的网络搜索引擎，所以还查不到内容。")
-        )
-        draw_import_button()
-
-
-def draw_import_button() -> None:
-    st.button(
-        "去导入",
-        type="primary",
-        icon=":material/download:",
-        on_click=legal_views.open_view,
-        args=(legal_views.IMPORT,),
-    )

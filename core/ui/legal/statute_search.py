@@ -39,11 +39,9 @@ def draw_search(legal: LegalServices) -> None:
     wanted = law_filters.draw(catalogue)
     if wanted.query:
         _search_and_draw(legal, catalogue, wanted)
-    elif catalogue is None:
-        legal_page.draw_nothing_imported(web=legal.searches_web)
-    elif wanted.facet_choice:
+    elif catalogue and wanted.facet_choice:
         _draw_list(catalogue.entries(wanted.facet_choice), wanted)
-    else:
+    elif catalogue:
         _draw_directory(legal, catalogue)
 
 

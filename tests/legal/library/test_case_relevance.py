@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.legal.errors import IMPORT_CASES
 from core.legal.library.case_relevance import Relevance, case_terms
-from core.legal.library.case_search import IMPORT_CASES, CaseService
+from core.legal.library.case_search import CaseService
 from core.legal.library.index import LegalLibrary
 from core.search.types import SearchQuery, SearchResponse
 from support import invented

@@ -18,9 +18,10 @@ from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import CaseFilter, CaseType, LawStatus
 from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
 from core.legal.imports import build
-from core.legal.imports.build import ImportProgress, import_source, repealed_laws
+from core.legal.imports.build import ImportProgress, import_source
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.index_files import MANIFEST
+from core.legal.text.repeals import repealed_laws
 from support import invented
 from support.base import ROOT
 

