@@ -100,7 +100,7 @@ def test_other_words_are_shown_beside_the_original(checker: CaseChecker, text: s
         (f"指导案例24号认为：“{REASONING}”", "引述的话在全文中，不在裁判要旨中。"),
         (f"指导性案例24号裁判要旨：{FIRST}我认为可以参照。", "引述的第一句与原文一致，其余不在裁判要旨中。"),
         ("（2021）闽民终345号认为：“塔主应当赔偿船东的全部损失”", "库中此案没有裁判要旨，引述的话在全文中。"),
-        ("参照指导案例9号处理。", "最高人民法院通知自 2021 年 1 月 1 日起不再参照（法〔2020〕343号）。"),
+        ("参照指导案例9号处理。", "此案自 2021 年 1 月 1 日起不再参照（最高人民法院法〔2020〕343号）。"),
     ],
 )
 def test_what_is_neither_right_nor_wrong_is_said(checker: CaseChecker, text: str, note: str) -> None:
