@@ -21,7 +21,7 @@ _FORM = re.compile(
     rf"(?P<body>[{HAN}][{HAN}\d() ]{{0,24}}?)\s*"
     r"(?P<old>字\s*第?\s*)?\d{1,8}\s*号(?:\s*之\s*[一二三四五六七八九十\d]{1,3})?"
 )
-COURT = re.compile(r"最高法|[京津冀晋内蒙辽吉黑沪苏浙皖闽赣鲁豫鄂湘粤桂琼渝川贵云藏陕甘青宁新兵军]\d*")
+COURT = re.compile(r"最高法|[京津冀晋内蒙辽吉黑沪苏浙皖闽赣鲁豫鄂湘粤桂琼渝川黔贵云藏陕甘青宁新兵军]\d*")
 # The name of a court may hold 民 or 行 (（2014）民刑初字第1号 is a criminal case of 民权县), so 刑 is looked for first.
 _TYPES = (
     ("刑", CaseType.CRIMINAL),
