@@ -27,17 +27,17 @@ _FORM = re.compile(
 
 # Type codes are a subject and the steps of a procedure (民辖终, 行赔申), or one of a few of their own.
 _TYPE = re.compile(
-    r"商[初终]|[知海]?(?:[刑民行]|行赔)[初终监申抗再提撤特催督保令更他辖没医复解核备审]{1,3}"
-    r"|[刑民行]?诉前?联?调[书确]?|[刑民行]?(?:引调|调)|执前?(?:[恢保异复监协他督和]|调)?"
-    r"|[委法]赔[监提再他申]?|司救[刑民行赔执访他]|司惩复?|[财证行]保|强?清[申终监他]?|破[申终监他初预]?"
-    r"|[认请协助台港澳外移管赃送调复他]{2,5}"
+    r"商[初终]|[知海]?(?:[刑民行]|行?赔)[初终监申抗再提撤特催督保令更他辖没医复解核备审止调教破算确]{1,3}"
+    r"|[刑民行]?诉前?联?调[书确]?|[刑民行]?引调|执前?(?:[恢保异复监协他督和]|调)?"
+    r"|[委法]赔[监提再他申]?|司救[刑民行赔执访他]|司惩复?|[财证]保|强?清[申终监他]?|破[申终监他初预]?"
+    r"|[认请协助台港澳外移管赃送调引复他]{2,5}"
 )
 _SUBJECT = re.compile(r"[刑民行执破赔]|[初终申再]$")
 _COURT_AND_TYPE = re.compile(
     rf"(?P<court>[{HAN}]{{0,4}}?\d{{0,6}})(?P<type>[知海]?[刑民行][初终监申抗再提撤特辖]{{1,2}})"
 )
 _OLD_TYPE = re.compile(r"[刑民行商经知海执破赔].*(?<=[初终申再监提抗撤特催督审赔辖核复异恢保清认商执破他])$|[执破]$")
-_OTHER_BODIES = re.compile(r"检|仲|证|裁|罚|复决")
+_OTHER_BODIES = re.compile(r"检|仲|证(?!保)|裁|罚|复决")
 """Words in the numbers of prosecutors, arbitrators, notaries and authorities."""
 
 
@@ -127,7 +127,9 @@ def _is_old_body(body: str) -> bool:
 def _is_body(body: str) -> bool:
     court = COURT.match(body)
     rest = body[court.end() :] if court else ""
-    return _COURT_AND_TYPE.fullmatch(body) is not None or bool(court and (not rest or _SUBJECT.search(rest)))
+    return _COURT_AND_TYPE.fullmatch(body) is not None or bool(
+        court and (not rest or _TYPE.fullmatch(rest) or _SUBJECT.search(rest))
+    )
 
 
 def _year_problem(year: int, this_year: int, *, old: bool) -> str:

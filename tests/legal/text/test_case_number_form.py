@@ -108,6 +108,22 @@ OTHER = """
 2024年发布指导性案例12件
 """.strip().splitlines()
 
+TYPES = """
+刑辖 民辖 民辖终 民辖监 行辖 行辖终 赔辖 赔辖终 刑初 刑终 刑监 刑申 刑抗 刑再 刑没 刑核 刑医 刑医解 刑医复 刑医监 刑止 刑止调 刑止核
+刑更 刑更监 刑更备 刑教 刑教解 刑教复 刑教监 刑他 民初 民终 民监 民申 民抗 民再 民撤 民特 民特监 民催 民督 民督监 民破 民算 民保令 民保更 民他
+行初 行终 行监 行申 行抗 行再 行审 行审复 行他 行赔初 行赔终 行赔监 行赔申 行赔抗 行赔再 行赔他 法赔 委赔 委赔监 委赔提 委赔再 赔确监 赔他
+司救刑 司救民 司救行 司救赔 司救执 司救访 司救他 认台 认港 认澳 认复 认他 请台送 请港送 请澳送 台请送 港请送 澳请送 请台调 台请调
+请移管 助移管 请移赃 助移赃 协外认 协他 协外送 请外送 协外调 请外调 请外移 协外移 请外引 协外引 司惩 司惩复 财保 行保 行保复 证保
+执 执恢 执保 执异 执复 执监 执协 执他 清申 清终 清监 强清 破申 破终 破监 破
+""".split()
+"""Type codes of 法〔2015〕137号 and its amendments."""
+
+
+@pytest.mark.parametrize("code", TYPES)
+def test_every_type_of_the_rules_is_known(code: str) -> None:
+    (found,) = find_case_references(f"（2023）京01{code}5号", TODAY)
+    assert found.problem == ""
+
 
 def test_the_list_is_long_enough() -> None:
     assert len(VALID) + len(IMPOSSIBLE) + len(OTHER) >= 60
