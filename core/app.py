@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat import ChatService
 from core.checks import MeaningComparison
-from core.legal import may_cite
+from core.legal import may_cite, may_name_case
 from core.llm import Model, ModelCallLimit
 from core.metrics import MetricsRecorder
 from core.reading import Reader, ReadingSettings
@@ -199,13 +199,15 @@ class App:
 
         return Diagnosis(self)
 
-    def check_statutes(self, text: str, question: str = "") -> StatuteCheck | None:
-        """Check the statutes that an answer cites (法条核验). Return None for an answer without statutes, and if the
-        check failed: no answer waits or breaks for it."""
-        if not may_cite(text):
+    def check_statutes(
+        self, text: str, question: str = "", load_source_texts: Callable[[], Mapping[int, str]] = dict
+    ) -> StatuteCheck | None:
+        """Check the statutes and cases that an answer cites (法条核验, 案号核验). Return None for an answer without any, and
+        if the check failed: no answer waits or breaks for it. `load_source_texts` is called only if a case is named."""
+        if not (may_cite(text) or may_name_case(text)):
             return None
         try:
-            return self.legal.check(text, question)
+            return self.legal.check(text, question, load_source_texts)
         except Exception:
             log.exception("the statutes of an answer could not be checked")
             return None

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -30,6 +31,7 @@ from core.answer import (
     reading_status,
     tally,
 )
+from core.answer.check_texts import source_words
 from core.answer.events import (
     Answer,
     Checked,
@@ -61,8 +63,8 @@ if TYPE_CHECKING:
     from core.answer.message import Message, Mode
     from core.app import App
     from core.backup import Installation
-    from core.legal import ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
-    from core.run import AnswerService
+    from core.legal import CaseFinding, ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
+    from core.run import AnswerService, Run
 
 OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
 _FIRST_WORDS = 400
@@ -348,9 +350,10 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
-        show = _JsonLines(app, options.mode) if output.as_json else _Transcript(app, options.mode, question)
+        run = service.start(service.accept_question(question, (), AnswerOptions(search=options.search)), grace=0.0)
+        show = _JsonLines(app, options.mode) if output.as_json else _Transcript(app, options.mode, question, run)
         status = OK
-        for event in service.stream(question, options=AnswerOptions(search=options.search)):
+        for event in run.iter_events():
             show(event)
             status = FAILED if isinstance(event, RunFailed) else status
         return status
@@ -389,9 +392,10 @@ class _JsonLines(_RunOutput):
 class _Transcript(_RunOutput):
     """The run as text: progress on standard error, the answer and its sources on standard output."""
 
-    def __init__(self, app: App, mode: Mode, question: str) -> None:
+    def __init__(self, app: App, mode: Mode, question: str, run: Run) -> None:
         super().__init__(app, mode)
         self._question = question
+        self._run = run
         self._check: AnswerCheck | None = None
         self._told = set[str]()
 
@@ -417,8 +421,7 @@ class _Transcript(_RunOutput):
                 print(text if self._mode == "agent" else "", flush=True)
                 if self._message.is_unsourced:
                     print(NO_SOURCES_NOTE, file=sys.stderr)
-                if checked := self._app.check_statutes(text, self._question):
-                    print("\n法条核验", *_statute_check_lines(self._app, checked), sep="\n")
+                self._print_statute_check(text)
                 if self._check is not None:
                     _print_check(self._check)
                 if sources:
@@ -441,6 +444,14 @@ class _Transcript(_RunOutput):
                 pass
             case _:
                 assert_never(event)
+
+    def _print_statute_check(self, text: str) -> None:
+        words = partial(source_words, self._message.sources, lambda: self._run.pages)
+        checked = self._app.check_statutes(text, self._question, words)
+        if checked and (checked.findings or not checked.has_index):
+            print("\n法条核验", *_statute_check_lines(self._app, checked), sep="\n")
+        if checked and checked.cases:
+            print("\n案号核验", *map(_case_finding_text, checked.cases), sep="\n")
 
     def _tell(self, sentence: str) -> None:
         """Print a sentence about the run, unless it was said before: the agent's searches may all fail for one reason."""
@@ -567,6 +578,8 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
 
     def one(text: str) -> None:
         response = app.legal.cases(None).search(text, options.type, case_filter=wanted)
+        if response.note:
+            _print_note(response.note)
         parts = map(_case_text, response.results)
         output.print_document(response.to_json(), lambda: "\n\n".join(parts) or "没有找到。")
 
@@ -588,9 +601,12 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(file: str) -> int:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
         verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
-        document = {"file": draft.name, **findings_report(verdicts)}
+        cases = app.legal.check_cases(draft.text)
+        document = {"file": draft.name, **findings_report(verdicts), "cases": [one.to_json() for one in cases]}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
-        output.print_document(document, lambda: "\n".join(lines if verdicts else [*lines, "没有找到法条引用。"]))
+        lines += [] if verdicts else ["没有找到法条引用。"]
+        lines += ["案号核验", *map(_case_finding_text, cases)] if cases else []
+        output.print_document(document, lambda: "\n".join(lines))
         if options.docx:
             file_name = f"{Path(draft.name).stem}（批注）.docx"
             _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader))
@@ -646,6 +662,10 @@ def _write_file(file: Path, content: bytes) -> None:
 
 def _verdict_text(verdict: dict[str, Any]) -> str:
     return f"{verdict['mark']} {verdict['cited']}：{'；'.join(filter(None, (verdict['meaning'], verdict['note'])))}"
+
+
+def _case_finding_text(finding: CaseFinding) -> str:
+    return f"{finding.mark} {finding.cited}：{finding.sentence}"
 
 
 def _check(app: App, options: argparse.Namespace, output: Output) -> int:

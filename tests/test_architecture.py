@@ -98,7 +98,7 @@ ROOMS = {
         {"layouts"},
         {"library"},
         {"imports"},
-        {"article_sources", "draft", "legal_export", "legal_services", "verify"},
+        {"article_sources", "case_check", "draft", "legal_export", "legal_services", "verify"},
     ),
     "core.ui": ({""}, {"settings"}, {"dashboard"}, {"chat"}, {"legal"}),
 }

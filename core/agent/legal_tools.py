@@ -24,13 +24,14 @@ from core.legal import (
     CaseResponse,
     LegalArticle,
     LegalServices,
+    NoCases,
     NoLegalIndex,
     Period,
     RegulationResponse,
     article_source,
     case_address,
+    case_keys,
     case_parts,
-    find_case_numbers,
     force_note,
     parse_article_number,
     parse_period,
@@ -115,8 +116,9 @@ class LegalTool(AgentTool):
             response = SearchResponse(search_query, results, (attempt,), provider=library)
         else:
             attempt = Attempt(library, AttemptOutcome.EMPTY)
-            if not self.desk.library.available:
-                reason, cure = NoLegalIndex.default_message, NoLegalIndex.default_cure
+            if not self.desk.has_texts(library):
+                empty = NoCases if library == CASES else NoLegalIndex
+                reason, cure = empty.default_message, empty.default_cure
                 attempt = Attempt(library, AttemptOutcome.SKIPPED, reason=reason, cure=cure)
             response = replace(answer.web, query=search_query, attempts=(attempt, *answer.web.attempts))
         remarks = tuple(filter(None, (remark, note)))
@@ -236,7 +238,9 @@ _PartOfName = Annotated[str, BeforeValidator(_clean_name_part)]
 
 class CaseInput(BaseModel):
     query: _Text = Field(
-        default="", description="案件的关键词，或案号", examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号"]
+        default="",
+        description="案件的关键词、案号，或指导性案例的编号",
+        examples=["用人单位违法解除 赔偿金", "（2021）最高法民申1234号", "指导性案例24号"],
     )
     case_type: Annotated[CaseType | None, BeforeValidator(_case_type)] = Field(
         default=None, description="可选：民事、刑事、行政 或 其他"
@@ -271,7 +275,7 @@ class CaseSearchTool(LegalTool):
         service = self.desk.cases(self.context.visitor, self.context.session_cache, self.context.search)
         wanted = CaseFilter(case_type, cause, court, year)
         answer = service.search(query, case_filter=wanted, may_relax_filter=True)
-        whole = bool(find_case_numbers(query))
+        whole = bool(case_keys(query))
         cases = enumerate(answer.results if answer.origin == "index" else (), 1)
         public_url = self.desk.public_url
         held = [(_case_result(public_url, one, rank), _case_details(one, with_full_text=whole)) for rank, one in cases]

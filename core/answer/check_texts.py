@@ -17,6 +17,7 @@ from core.answer.check_results import (
     UncitedStatement,
     Verdict,
 )
+from core.base.errors import AppError
 from core.base.web_addresses import host_of
 from core.search.types import Source
 
@@ -40,6 +41,20 @@ LoadTexts = Callable[[Sequence[Source]], TextsByNumber]
 
 def source_texts(sources: Iterable[Source], texts: TextsByNumber) -> list[SourceText]:
     return [_source_text(source, texts.get(source.number)) for source in sources]
+
+
+def source_words(sources: Iterable[Source], load_texts: Callable[[], TextsByNumber]) -> dict[int, str]:
+    """Return all known words of each source by its number: title, snippet, and the text if it was read and is there."""
+    try:
+        texts = load_texts()
+    except AppError:
+        texts = {}
+    return {
+        source.number: "\n".join(
+            (source.title, source.snippet, page.text if (page := texts.get(source.number)) else "")
+        )
+        for source in sources
+    }
 
 
 def _source_text(source: Source, page: HasText | None) -> SourceText:

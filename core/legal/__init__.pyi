@@ -1,8 +1,9 @@
 from . import entities, legal_export
 from .article_numbers import ArticleNumber, parse_article_number
 from .article_sources import article_source, force_note, reference_notes
+from .case_check import NO_LONGER_FOLLOWED, CaseFinding
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
-from .errors import FILL_BUTTON, FILL_COMMAND, NoLegalIndex
+from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, NoCases, NoLegalIndex
 from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
 from .imports.import_job import Importer, ImportJob
@@ -20,7 +21,8 @@ from .library.law_index import LawVersion
 from .library.statutes import LegalArticle, RegulationResponse, article_result, later_amendment_note
 from .library.version_on_day import missing_amendments, version_on
 from .page_addresses import case_address, law_address, law_query, short_link
-from .text.case_numbers import find_case_numbers
+from .text.case_numbers import case_keys, may_name_case
+from .text.case_sections import RELATED_LAWS, case_sections
 from .text.law_names import law_key
 from .text.lay_words import search_terms
 from .text.paragraphs import excerpt, split_paragraphs
@@ -35,12 +37,15 @@ __all__ = [
     "FIELD",
     "FILL_BUTTON",
     "FILL_COMMAND",
+    "IMPORT_CASES",
     "ISSUER",
     "KIND",
     "LAW_PACKAGE_NOTE",
+    "NO_LONGER_FOLLOWED",
     "PASTED_DRAFT_NAME",
     "PROBLEMS",
     "PUBLIC_CORPORA",
+    "RELATED_LAWS",
     "STATE",
     "WORST_FIRST",
     "YEARS",
@@ -48,6 +53,7 @@ __all__ = [
     "ArticleNumber",
     "ArticleVersion",
     "Author",
+    "CaseFinding",
     "CaseResponse",
     "Catalogue",
     "CatalogueEntry",
@@ -61,6 +67,7 @@ __all__ = [
     "LegalArticle",
     "LegalIndex",
     "LegalServices",
+    "NoCases",
     "NoLegalIndex",
     "Period",
     "RegulationResponse",
@@ -74,13 +81,14 @@ __all__ = [
     "article_source",
     "case_address",
     "case_facts",
+    "case_keys",
     "case_parts",
+    "case_sections",
     "diff_quotation",
     "diff_texts",
     "draft_with_comments",
     "entities",
     "excerpt",
-    "find_case_numbers",
     "find_citations",
     "findings_report",
     "force_note",
@@ -92,6 +100,7 @@ __all__ = [
     "law_query",
     "legal_export",
     "may_cite",
+    "may_name_case",
     "missing_amendments",
     "parse_article_number",
     "parse_period",

@@ -35,3 +35,13 @@ class NoLegalIndex(LegalError):
     kind = "legal_no_index"
     default_message = "法规库是空的。"
     default_cure = f"请在「法规与案例」页点「{FILL_BUTTON}」，或运行 {FILL_COMMAND}。"
+
+
+IMPORT_CASES = "导入 chinese-law-corpus（指导性案例与公报案例）：python -m core law import chinese-law-corpus"
+"""What fills a library without cases."""
+
+
+class NoCases(NoLegalIndex):
+    kind = "legal_no_cases"
+    default_message = "还没有导入案例。"
+    default_cure = f"{IMPORT_CASES}。"

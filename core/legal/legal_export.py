@@ -18,6 +18,8 @@ from core.legal.library.case_search import CaseResponse
 from core.legal.library.catalogue import source_name
 from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import LegalArticle, RegulationResponse
+from core.legal.text.case_numbers import find_guiding_numbers
+from core.legal.text.case_sections import case_keywords
 from core.legal.verify import StatuteFinding, findings_report
 
 CheckedDraft = tuple[str, Sequence[StatuteFinding]]
@@ -44,13 +46,16 @@ def _facts(published: str | None, effective: str | None, *facts: str | None) -> 
 
 
 def case_facts(case: CourtCase) -> list[str]:
-    """Return the known facts of a case: number, court, date, type and cause."""
-    return [str(fact) for fact in (case.number, case.court, case.date, case.type, case.cause) if fact]
+    """Return the known facts of a case: number, court, date, type, cause and keywords."""
+    keywords = case_keywords(case.text)
+    named = f"关键词 {'、'.join(keywords)}" if keywords else None
+    return [str(fact) for fact in (case.number, case.court, case.date, case.type, case.cause, named) if fact]
 
 
 def case_parts(case: CourtCase) -> list[tuple[str, str]]:
     """Return titled parts of a case, in the order readers want them: the rule drawn from it, its result, the facts."""
-    parts = (("裁判要旨", case.gist), ("裁判结果", case.verdict), ("案情", case.summary))
+    gist = "裁判要点" if find_guiding_numbers(case.number or "") else "裁判要旨"  # the words of the courts
+    parts = ((gist, case.gist), ("裁判结果", case.verdict), ("案情", case.summary))
     return [(title, text) for title, text in parts if text]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ from core.base.settings import Settings
 from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.article_sources import article_source
+from core.legal.case_check import CaseChecker, CaseFinding, with_sources
 from core.legal.entities import LAWS
 from core.legal.imports.build import OnProgress
 from core.legal.imports.import_job import Importer
@@ -22,6 +23,7 @@ from core.legal.library.catalogue import Catalogue
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question
 from core.legal.library.statutes import Fallback, RegulationService
+from core.legal.text.case_numbers import may_name_case
 from core.legal.text.periods import Period, single_past_period
 from core.legal.text.statute_citations import find_citations
 from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
@@ -31,11 +33,12 @@ from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchRespon
 
 @dataclass(frozen=True, slots=True)
 class StatuteCheck:
-    """Result of the statute check (法条核验) of one text."""
+    """Result of the statute check (法条核验) and the case check (案号核验) of one text."""
 
     findings: tuple[StatuteFinding, ...]
     has_index: bool = True
-    """False if no law was imported, so nothing could be looked up."""
+    """False if the text cites statutes and no law was imported, so nothing could be looked up."""
+    cases: tuple[CaseFinding, ...] = ()
 
 
 CHECK_CACHE_SIZE = 512
@@ -53,6 +56,7 @@ class LegalServices:
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir, embedder=embedder)
         self.verifier = Verifier(self.library)
+        self._case_checker = CaseChecker(self.library)
         self.importer = Importer(self.library, dict(settings.legal.mirrors))
         self._built_in = settings.legal.built_in
         self._search = search
@@ -84,16 +88,32 @@ class LegalServices:
         """True if there is an index or a web search to look things up in."""
         return self.library.available or self.searches_web
 
+    def has_texts(self, library: str) -> bool:
+        """Return whether anything was imported into a library: LAWS or CASES."""
+        index = self.library.index()
+        return bool(index and index.counts()[library])
+
     @property
     def library_summary(self) -> str:
         """Size and age of the library in one line, shown with every legal answer. Empty before the first import."""
         return _holdings(self.library, self.library.version, date.today())
 
-    def check(self, text: str, question: str = "") -> StatuteCheck | None:
-        """Check the statutes that a text cites; None for a text that cites none. Cached per text, index and day. A time
-        in the question that the text answers decides which version of a law counts."""
+    def check(
+        self, text: str, question: str = "", load_source_texts: Callable[[], Mapping[int, str]] = dict
+    ) -> StatuteCheck | None:
+        """Check the statutes and cases that a text cites; None for a text that cites none. Cached per text, index and
+        day. A time in the question that the text answers decides which version of a law counts. `load_source_texts`
+        returns the texts of the answer's sources, by number, in which case numbers are looked for."""
         today = date.today()
-        return _check(self.verifier, text, single_past_period(question, today), self.library.version, today)
+        check = _check(self.verifier, text, single_past_period(question, today), self.library.version, today)
+        cases = self.check_cases(text)
+        if not cases:
+            return check
+        return replace(check or StatuteCheck(()), cases=with_sources(cases, load_source_texts()))
+
+    def check_cases(self, text: str) -> tuple[CaseFinding, ...]:
+        """Return the findings for the cases that a text names. Cached like `check`."""
+        return _check_cases(self._case_checker, text, self.library.version, date.today())
 
     def findings_in_judgment(self, judgment: str) -> tuple[StatuteFinding, ...]:
         """Return the findings for the articles that a judgment cites. Cached like `check`."""
@@ -170,6 +190,11 @@ def _check(verifier: Verifier, text: str, asked: Period | None, version: str | N
         return StatuteCheck((), has_index=False) if cites else None
     findings = _without_duplicates(verifier.verify(text, Author.MODEL, asked_period=asked))
     return StatuteCheck(findings) if findings else None
+
+
+@lru_cache(maxsize=CHECK_CACHE_SIZE)
+def _check_cases(checker: CaseChecker, text: str, version: str | None, day: date) -> tuple[CaseFinding, ...]:
+    return checker.check(text, day) if may_name_case(text) else ()
 
 
 @lru_cache(maxsize=JUDGMENT_CACHE_SIZE)

@@ -284,10 +284,16 @@ def with_repeated_checks(
 
 def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, StoredPage]]:
     """Return a function that loads the pages read for an answer, in any thread. It raises a StoreError."""
-    chat, who = session.chat(), identity.visitor()
-    id, share = chat.conversation_id, chat.share
+    return partial(pages_by_answer_loader(app), message)
 
-    def load() -> dict[int, StoredPage]:
+
+def pages_by_answer_loader(app: App, conversation_id: str = "") -> Callable[[Message], dict[int, StoredPage]]:
+    """Return a function that loads the pages of an answer of this conversation, or of the visitor's own that is named.
+    It works in any thread and raises a StoreError."""
+    chat, who = session.chat(), identity.visitor()
+    id, share = (conversation_id, "") if conversation_id else (chat.conversation_id, chat.share)
+
+    def load(message: Message) -> dict[int, StoredPage]:
         if not id:
             return {}
         return app.read_pages.load(id, message.id, visitor_id=who, share=share, sources=message.sources)

@@ -29,6 +29,7 @@ from core.ui.chat import search_ledger
 from support import invented
 from support.agents import RunningAgent, agent, answer, final, of, wired_agent
 from support.fake_engines import FakeEngine, results
+from support.guiding_cases import write_guiding_cases
 from support.openai_server import Call, in_turn
 from support.pages import drawn_after, step, steps
 
@@ -225,6 +226,23 @@ class TestCases:
         assert "海天省高级人民法院于2021年9月8日作出" in said
         fields = {"caseNumber", "caseName", "court", "date", "caseType", "summary", "verdict", "url"}
         assert fields <= set(message.artifact["results"][0])
+
+    def test_a_guiding_case_by_its_number(self, tmp_path: Path) -> None:
+        invented.library(tmp_path / "data", write_guiding_cases(tmp_path / "g.jsonl"))
+        with agent(final("好。"), environ=environ(tmp_path / "data")) as world:
+            tool = CaseSearchTool(context=context(world))
+            said = tool.run("第二十四号指导案例")
+        assert "指导性案例24号" in said
+        assert "裁判要点：守塔人明知有雾而不鸣笛" in said
+        assert "全文：" in said
+        assert "塔主124赔偿案" not in said
+
+    def test_a_library_without_cases_says_what_fills_it(self, tmp_path: Path) -> None:
+        law = {"name": "灯塔法", "articles": [{"number": "第一条", "text": "点灯。"}]}
+        invented.library(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", law))
+        with agent(final("好。"), environ=environ(tmp_path / "data")) as world:
+            said = CaseSearchTool(context=context(world)).run("点灯")
+        assert "python -m core law import chinese-law-corpus" in said
 
     def test_a_case_without_a_number_is_found_by_its_name(self, data_dir: Path) -> None:
         with agent(final("好。"), environ=environ(data_dir)) as world:

@@ -27,6 +27,7 @@ from support.app_server import free_port, wait_for
 from support.base import ROOT
 from support.fake_engines import results
 from support.found_pages import found_pages, reading_environment
+from support.guiding_cases import write_guiding_cases
 from support.openai_server import ANSWER, Call, in_turn, openai_server
 from support.reading import kept_workers
 from support.waiting import until
@@ -403,6 +404,18 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
     assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核对：{empty}\n")
 
 
+def test_cases_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", write_guiding_cases(tmp_path / "g.jsonl"))
+    with openai_server() as server:
+        server.script = ["参照指导案例24号，另见（2031）京01民终12号。"]
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:script:cases"}
+        told = core("ask", "塔主要赔偿吗？", DATA_DIR=str(tmp_path / "data"), **model)
+    assert told.stdout.endswith(
+        "案号核验\n○ 指导案例24号：库中有这个案件。\n✗ （2031）京01民终12号：案号形式有误：2031 年还没有到。\n"
+    )
+    assert "法条核验" not in told.stdout
+
+
 def test_a_failing_model_keeps_the_partial_text_and_ends_with_status_1(core: Core) -> None:
     with openai_server() as server:
         done = core(
@@ -511,6 +524,36 @@ def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
     assert len(document["citations"]) == 2
     draft.write_text("没有引用。", "utf-8")
     assert laws("law", "verify", str(draft)).stdout == "没有找到法条引用。\n"
+
+
+def test_cases_of_a_draft_are_checked_beside_its_statutes(core: Core, tmp_path: Path) -> None:
+    source, draft = write_guiding_cases(tmp_path / "g.jsonl"), tmp_path / "draft.txt"
+    invented.library(tmp_path / "data", source, invented.lawrefbook(tmp_path / "laws"))
+    data = {"DATA_DIR": str(tmp_path / "data")}
+    draft.write_text("依《灯塔法》第三条。参照指导案例24号。见（2031）京01民终12号。", "utf-8")
+    assert core("law", "verify", str(draft), **data).stdout == (
+        "○ 《灯塔法》第三条：条文存在\n案号核验\n○ 指导案例24号：库中有这个案件。\n"
+        "✗ （2031）京01民终12号：案号形式有误：2031 年还没有到。\n"
+    )
+    done = core("law", "verify", str(draft), "--json", "--fail-on", "✗", **data)
+    (document,) = lines(done)
+    assert (len(document["citations"]), done.returncode) == (1, 0), "statutes as before"
+    assert [(one["mark"], one["caseNumber"], one["caseName"]) for one in document["cases"]] == [
+        ("○", "指导性案例24号", "塔主24赔偿案"),
+        ("✗", "（2031）京01民终12号", None),
+    ]
+
+
+def test_a_guiding_case_is_found_by_its_number_and_an_empty_library_says_what_fills_it(
+    core: Core, tmp_path: Path
+) -> None:
+    data = {"DATA_DIR": str(tmp_path / "data")}
+    empty = core("case", "search", "指导案例24号", **data)
+    assert "python -m core law import chinese-law-corpus" in empty.stderr
+    assert core("case", "import", str(write_guiding_cases(tmp_path / "g.jsonl")), **data).returncode == 0
+    told = core("case", "search", "第二十四号指导案例", **data)
+    assert told.stdout.startswith("塔主24赔偿案\n指导性案例24号 · 2014-01-29 · 民事 · 关键词 民事、侵权责任、雾号\n")
+    assert "chinese-law-corpus" not in told.stderr
 
 
 def test_word_documents_are_verified_and_given_back_with_comments(laws: Core, tmp_path: Path) -> None:

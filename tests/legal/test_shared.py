@@ -20,6 +20,7 @@ from core.legal.text.case_numbers import find_case_numbers
 from core.legal.text.law_names import law_key
 from core.legal.text.quotations import is_quoted_from
 from core.legal.verify import Author, StatuteMark, Verifier
+from support.base import ROOT
 from support.labelled_citations import false_green, labelled, qualities, real_prose, said_of
 
 pytestmark = pytest.mark.shared
@@ -106,6 +107,16 @@ def test_case_numbers(queries: list[dict[str, Any]]) -> None:
     for query in of_type(queries, "case_number"):
         number = find_case_numbers(query["query"])[0]
         assert (number.text, number.type.value) == (query["caseNumber"], query["caseType"])
+
+
+def test_queries_find_cases_about_them_and_others_mostly_nothing(library: LegalLibrary) -> None:
+    """The queries that the relevance floor was chosen with. Before words counted by rarity: 44 and 21."""
+    lines = (ROOT / "bench" / "case_queries.jsonl").read_text("utf-8").splitlines()
+    found = {True: 0, False: 0}
+    for query in map(json.loads, lines):
+        found[query["fits"]] += bool(CaseService(library).search(query["query"]).results)
+    assert found[True] >= 46
+    assert found[False] <= 13
 
 
 def test_every_article_of_the_national_corpus_is_read(data: Path) -> None:

@@ -208,3 +208,17 @@ def open_sources(page: AppTest) -> AppTest:
 
 def values(elements: Any) -> str:
     return " ".join(str(element.value) for element in elements)
+
+
+def chips(page: AppTest) -> list[str]:
+    """Return the labels of the findings below the last answer, without their colours."""
+
+    def labels(element: Any) -> Iterator[str]:
+        for child in element.children.values():
+            if hasattr(child, "children"):
+                label = child.proto.popover.label if child.proto and hasattr(child.proto, "popover") else ""
+                yield from [label] if label else []
+                yield from labels(child)
+
+    plain = (re.sub(r"^:\w+\[(.)\]", r"\1", label) for label in labels(page.chat_message[-1]))
+    return [label for label in plain if label[0] in "✓○✗≠⌛？"]

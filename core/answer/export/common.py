@@ -24,10 +24,10 @@ from core.legal.entities import LIBRARY_LABELS
 from core.search.types import Source
 
 if TYPE_CHECKING:
-    from core.legal import StatuteCheck, StatuteFinding
+    from core.legal import CaseFinding, StatuteCheck, StatuteFinding
 
 CheckStatutes = Callable[[Message], "StatuteCheck | None"]
-"""A function that returns 法条核验 of an answer."""
+"""A function that returns 法条核验 and 案号核验 of an answer."""
 
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
@@ -116,6 +116,11 @@ def statute_findings(message: Message, check_statutes: CheckStatutes) -> Sequenc
     return check.findings if check else ()
 
 
+def case_findings(message: Message, check_statutes: CheckStatutes) -> Sequence[CaseFinding]:
+    check = check_statutes(message)
+    return check.cases if check else ()
+
+
 def source_lists(message: Message) -> Iterator[tuple[str, Sequence[Source]]]:
     """Yield the heading and the sources of each list below an answer that is not empty."""
     lists = {"参考文献": message.cited, AGREEING_SOURCES: message.agreeing}
@@ -137,3 +142,8 @@ def check_lines(message: Message) -> Iterator[str]:
 def statute_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str]:
     for finding in statute_findings(message, check_statutes):
         yield f"{finding.mark} {one_line(finding.cited)}：{finding.meaning}。{finding.note}"
+
+
+def case_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str]:
+    for finding in case_findings(message, check_statutes):
+        yield f"{finding.mark} {finding.cited}：{finding.sentence}"

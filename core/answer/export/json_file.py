@@ -64,6 +64,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
         return shared | ({"files": [one_line(name) for name in message.files]} if message.files else {})
     accessed = common.format_day(message, zone)
     agreeing = [_reference_json(source, accessed) for source in message.agreeing]
+    cases = common.case_findings(message, check_statutes)
     return shared | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
@@ -73,6 +74,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
         **({"agreeing": agreeing} if agreeing else {}),
         "check": _move_places(message.check, message.unsourced_cuts).to_json() if message.check else None,
         "statutes": [verdict.to_json() for verdict in common.statute_findings(message, check_statutes)],
+        **({"cases": [one.to_json() for one in cases]} if cases else {}),
         "searches": [_search_json(search) for search in message.searches],
         "notices": [*common.unsourced_notes(message), *(clean(notice.text) for notice in message.notices)],
     }

@@ -35,7 +35,7 @@ from core.legal.layouts.items import Skipped
 from core.legal.library import index_files
 from core.legal.library.index_files import CASE_TEXT, DATABASE, MANIFEST, TEXT, connect_read_only, current_folder
 from core.legal.text.amendments import all_amended_law_names, amendment_force
-from core.legal.text.case_numbers import find_case_numbers
+from core.legal.text.case_numbers import case_keys
 from core.legal.text.dates import stated_force
 from core.legal.text.law_names import law_key
 from core.legal.text.repeals import repealed_laws
@@ -392,8 +392,7 @@ class _IndexWriter:
 
     def add_case(self, case: CourtCase) -> None:
         self._report.cases += 1
-        numbers = find_case_numbers(case.number or "")
-        key = numbers[0].canonical() if numbers else None
+        key = next(iter(case_keys(case.number or "")), None)
         values = (
             *(case.name, case.number, key, case.court, case.date, case.type.value if case.type else None),
             *(case.cause, case.gist, case.summary, case.verdict, case.url, case.source, case.text),

@@ -5,7 +5,7 @@ the courts.
 |---|---|---|
 | caseName   | 案件名称 案名 标题 名称               | required                                               |
 | text       | 全文 正文 判决书 文书内容             | required, unless there is a summary                    |
-| caseNumber | 案号                                  | （2023）京01民终1234号, in any notation                |
+| caseNumber | 案号                                  | （2023）京01民终1234号 or 指导性案例24号, any notation  |
 | court      | 法院 审理法院 法院名称                |                                                        |
 | date       | 裁判日期 判决日期 日期                | 2023-05-06, 2023年5月6日, 2023/5/6                     |
 | caseType   | 案件类型 类型                         | 民事 刑事 行政 其他; default: read from the number     |

@@ -9,10 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from core.base.text import terms
 from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.legal.library import ranking
+from core.legal.library.case_relevance import Relevance, case_terms
 from core.legal.library.index_files import CASE_FIELDS, CASE_TEXT, TEXT, IndexFiles, TextIndex, placeholders
-from core.legal.text.lay_words import search_terms
+from core.legal.text.case_numbers import case_keys
 
 _MARGIN = 20
 _EMBEDDED_LENGTH = 160
@@ -21,8 +23,6 @@ _FACTS_BEGIN = re.compile(r"审理查明|基本案情|诉称|指控|提出诉讼
 """Words before the facts in a judgment. Above them are the court, the number and the parties."""
 _SCANNED_LENGTH = 2_000
 """Characters in which the beginning of the facts is looked for."""
-_LEAST_COVERAGE = 1 / 3
-"""Share of the words that at least one case must contain. Otherwise all are about something else."""
 _LEAST_LIKENESS = 0.6
 """Similarity from which a case is shown whatever its words. No general question is so similar to any case."""
 
@@ -39,8 +39,20 @@ class CaseIndex(IndexFiles):
         name = CASE_TEXT if (folder / CASE_TEXT).is_dir() else TEXT
         self._case_text = TextIndex(folder / name, CASE_FIELDS)
 
-    def cases_by_number(self, number: str) -> list[CourtCase]:
-        return self._cases("number_key = ?", number)
+    @cached_property
+    def has_cases(self) -> bool:
+        return bool(self._rows("SELECT 1 FROM court_case LIMIT 1"))
+
+    def cases_by_number(self, key: str) -> list[CourtCase]:
+        """Return the cases with this number, in the spelling of `case_keys`."""
+        # Indexes of earlier versions of this program have guiding cases without a key.
+        return self._cases("number_key = ?", key) or self._cases("number_key IS NULL AND number = ?", key)
+
+    def cases_mentioning(self, key: str) -> list[CourtCase]:
+        """Return cases whose text names another case by its 案号, as a guiding case names its judgments."""
+        best = self._case_text.scores(dict.fromkeys(terms(key), 1.0), _MARGIN)
+        cases = self._cases(f"id IN ({placeholders(best)})", *best)
+        return sorted((case for case in cases if key in case_keys(_words(case))), key=lambda case: -best[case.id])
 
     def cases_by_name(self, name: str) -> list[CourtCase]:
         return self._cases("name = ?", name)
@@ -61,17 +73,19 @@ class CaseIndex(IndexFiles):
         if wanted:
             rows = self._rows(f"SELECT id FROM court_case WHERE {condition}", *values)  # noqa: S608 (conditions from below)
             allowed = {row[0] for row in rows}
-        weighted, pool = search_terms(text), limit + _MARGIN
+        weighted, pool = case_terms(text), limit + _MARGIN
         scores, likeness = self._case_scores(weighted, pool, allowed), semantic_scores(text, pool, allowed)
-        asked = [term for term, weight in weighted.items() if weight == 1.0]
         alike = {id for id, score in likeness.items() if score >= _LEAST_LIKENESS}
         best = alike | set(sorted(scores, key=lambda id: -scores[id])[:pool])
-        cases = self._cases(f"id IN ({placeholders(best)})", *best)
-        covered = {case.id: ranking.coverage(_words(case), asked) for case in cases}
-        if not alike and max(covered.values(), default=0.0) < _LEAST_COVERAGE:
+        relevance = Relevance(weighted, self._case_frequency, len(self._case_text))
+        shares = {case: relevance.share(_words(case)) for case in self._cases(f"id IN ({placeholders(best)})", *best)}
+        if not alike and max(shares.values(), default=0.0) < relevance.floor:
             return []
         fused = ranking.fuse_scores(scores, likeness)
-        return sorted(cases, key=lambda case: -fused[case.id] * ranking.fit(covered[case.id]))[:limit]
+        return sorted(shares, key=lambda case: -fused[case.id] * ranking.fit(shares[case]))[:limit]
+
+    def _case_frequency(self, term: str) -> int:
+        return self._case_text.frequency(term, *CASE_FIELDS)
 
     def case_meanings(self) -> Iterator[tuple[int, str]]:
         """Yield the id of each case, with its text for the embedding model."""

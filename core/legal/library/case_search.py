@@ -1,4 +1,4 @@
-"""Court cases by keyword, filter or case number (案号): from the index, else from the web."""
+"""Court cases by keyword, filter or number (案号, 指导性案例): from the index, else from the web."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from core.base.chinese.script import to_simplified
 from core.base.text import one_line
 from core.legal.entities import CaseFilter, CaseType, CourtCase
-from core.legal.errors import NoLegalIndex
+from core.legal.errors import NoCases, NoLegalIndex
 from core.legal.library.case_index import CaseSemanticScores
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.statutes import AnsweredBy, Fallback
-from core.legal.text.case_numbers import find_case_numbers
+from core.legal.text.case_numbers import case_keys, find_case_numbers
 from core.search.errors import QueryError
 from core.search.types import SearchResponse, SearchResult
 
@@ -57,7 +57,7 @@ class CaseService:
         *,
         may_relax_filter: bool = False,
     ) -> CaseResponse:
-        """Return cases for a query. A 案号 finds its case in any notation. A filter without a query returns the newest
+        """Return cases for a query. A 案号 or the number of a guiding case finds its case in any notation. A filter without a query returns the newest
         cases. `case_type` is a short way to filter by type. With `may_relax_filter`, if no case passes the filter, only
         the words and the type count."""
         started = time.perf_counter()
@@ -67,36 +67,43 @@ class CaseService:
             raise QueryError
         index = self._library.index()
         if index is None and self._fallback is None:
-            raise NoLegalIndex
+            raise NoCases
         similar = self._library.similar_cases
         found = _find(index, query, case_filter, limit, similar) if index else []
-        note, of_type = "", CaseFilter(case_filter.type)
+        note, of_type = self._empty_note(index), CaseFilter(case_filter.type)
         if index and not found and query and may_relax_filter and case_filter != of_type:
             found = _find(index, query, of_type, limit, similar)
-            note = f"库中没有符合条件（{case_filter}）的案例，以下不限这些条件。" if found else ""
+            note = f"库中没有符合条件（{case_filter}）的案例，以下不限这些条件。" if found else note
         if found or self._fallback is None or not query:
             response = CaseResponse(query, tuple(found), "index", note=note)
         else:
             web = self._fallback(_web_query(query, case_filter), limit)
-            response = CaseResponse(query, tuple(map(_from_web, web.results)), "web", web=web)
+            response = CaseResponse(query, tuple(map(_from_web, web.results)), "web", web=web, note=note)
         return replace(response, search_time=time.perf_counter() - started)
 
+    def _empty_note(self, index: LegalIndex | None) -> str:
+        """Return what fills a library without any case, and what is searched instead; empty for other libraries."""
+        if index and index.has_cases:
+            return ""
+        web = "改用网络搜索。" if self._fallback else "没有可用的网络搜索引擎。"
+        return f"{NoCases.default_message}{web}{NoCases.default_cure}"
+
     def find(self, number_or_name: str) -> list[CourtCase]:
-        """Return whole cases by 案号, or by name for those without one. Raises NoLegalIndex."""
+        """Return whole cases by number, or by name for those without one. Raises NoLegalIndex."""
         index = self._library.index()
         if index is None:
             raise NoLegalIndex
-        numbers = find_case_numbers(number_or_name)
-        numbered = index.cases_by_number(numbers[0].canonical()) if numbers else []
-        return numbered or index.cases_by_name(number_or_name)
+        keys = case_keys(number_or_name)
+        return (index.cases_by_number(keys[0]) if keys else []) or index.cases_by_name(number_or_name)
 
 
 def _find(
     index: LegalIndex, query: str, case_filter: CaseFilter, limit: int, similar: CaseSemanticScores
 ) -> list[CourtCase]:
-    """Return matching cases. A 案号 names one case, so only the type of the filter still counts."""
-    if numbers := find_case_numbers(query):
-        named = [case for number in numbers for case in index.cases_by_number(number.canonical())]
+    """Return matching cases. A number names one case, so only the type of the filter still counts. A 案号 that is no case
+    of the library finds the cases that name it."""
+    if keys := case_keys(query):
+        named = [case for key in keys for case in index.cases_by_number(key) or index.cases_mentioning(key)]
         return [case for case in named if case_filter.type is None or case.type is case_filter.type][:limit]
     return index.search_cases(to_simplified(query), limit, case_filter, similar)
 
@@ -109,7 +116,7 @@ def _web_query(query: str, case_filter: CaseFilter) -> str:
 
 
 def _from_web(result: SearchResult) -> CourtCase:
-    """Return a web result as a case. A number in its title or snippet gives the number and the type."""
+    """Return a web result as a case. A 案号 in its title or snippet gives the number and the type."""
     numbers = find_case_numbers(f"{result.title}\n{result.snippet}")
     return CourtCase(
         name=result.title,

@@ -42,7 +42,7 @@ def find_quotations(text: str, groups: Sequence[CitationGroup]) -> Iterator[Quot
         until = groups[position + 1].start if position + 1 < len(groups) else len(text)
         begin = groups[position - 1].end if position else 0
         after = text[group.end : group.end + _REACH]
-        found = _quotation_after(after, until - group.end) or _quotation_before(text[begin : group.start])
+        found = _quotation_after(after, until - group.end) or quotation_before(text[begin : group.start])
         yield found if found and len(_letters(found.text)) >= _SHORTEST else None
 
 
@@ -58,14 +58,14 @@ def _quotation_after(after: str, until: int) -> Quotation | None:
 
 def _read_quotation(after: str, opening: re.Match[str]) -> Quotation | None:
     begin = opening.end()
-    end = _closing_mark(after, opening["open"], begin)
+    end = closing_mark(after, opening["open"], begin)
     if end < 0:
         return None
     rest = re.split(r"[。！？!?\n]", after[end + 1 :], maxsplit=1)[0]
     return Quotation(after[begin:end], rest, is_term=opening["link"].endswith("的") or rest.startswith("的"))
 
 
-def _closing_mark(text: str, opened: str, begin: int) -> int:
+def closing_mark(text: str, opened: str, begin: int) -> int:
     """Return the position of the closing mark of nested quotations; of the first one if an inner one stays open."""
     closed, depth = _PAIRS[opened], 1
     for place in range(begin, len(text)):
@@ -75,7 +75,7 @@ def _closing_mark(text: str, opened: str, begin: int) -> int:
     return text.find(closed, begin)
 
 
-def _quotation_before(before: str) -> Quotation | None:
+def quotation_before(before: str) -> Quotation | None:
     found = _BEFORE.search(before[-_REACH:])
     return Quotation(found["quote"]) if found else None
 

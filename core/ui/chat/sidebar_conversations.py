@@ -143,4 +143,5 @@ def _rename(app: App, entry: Conversation) -> None:
 
 @st.dialog("导出", icon=":material/download:")
 def _export(app: App, entry: Conversation) -> None:
-    export_menu.draw(app, entry.title, conversation_list.messages_loader(app, entry.id), key=entry.id)
+    load_pages = conversation_sync.pages_by_answer_loader(app, entry.id)
+    export_menu.draw(app, entry.title, conversation_list.messages_loader(app, entry.id), load_pages, key=entry.id)

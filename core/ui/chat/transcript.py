@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources
 from core.answer.check_results import AnswerCheck
+from core.answer.check_texts import source_words
 from core.answer.events import CUT_OFF_KIND, Notice, RunFailed, RunStopped
 from core.answer.message import Message
 from core.app import App
@@ -139,21 +140,34 @@ def draw_failed_search(app: App, entry: Message) -> None:
 
 
 def draw_statute_check(app: App, entry: Message) -> None:
-    """Draw the statute check (法条核验) if the answer cites statutes, and the age of the library it relies on."""
-    check = app.check_statutes(entry.text, session.chat().question_of(entry))
-    if check is not None and not check.has_index:
-        draw_html(NO_LAW_LIBRARY)
-    elif check is not None or any(source.engine == LAWS for source in entry.sources):
-        from core.ui import statute_findings
+    """Draw the statute and case checks (法条核验, 案号核验) of what the answer cites, and the age of the library."""
+    words = partial(source_words, entry.sources, conversation_sync.read_pages_loader(app, entry))
+    check = app.check_statutes(entry.text, session.chat().question_of(entry), words)
+    uses_laws = any(source.engine == LAWS for source in entry.sources)
+    if check is None and not uses_laws:
+        return
+    from core.ui import case_findings, statute_findings
 
-        try:
-            if check is not None:
-                with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-                    draw_html(Markup('<div class="wy-check-title">法条核验</div>'), width="content")
-                    statute_findings.draw(check.findings, key=f"statutes-{entry.id}")
+    try:
+        if check is not None and not check.has_index:
+            draw_html(NO_LAW_LIBRARY)
+        if check is not None and check.findings:
+            with _check_row("法条核验"):
+                statute_findings.draw(check.findings, key=f"statutes-{entry.id}")
+        if check is not None and check.cases:
+            with _check_row("案号核验"):
+                case_findings.draw(check.cases, key=f"cases-{entry.id}")
+        if uses_laws or (check is not None and check.findings):
             draw_html(Markup('<div class="wy-dim">%s</div>') % app.legal.library_summary)
-        except Exception:
-            log.exception("the checked statutes of an answer could not be drawn")
+    except Exception:
+        log.exception("the checked statutes of an answer could not be drawn")
+
+
+def _check_row(title: str) -> DeltaGenerator:
+    row = st.container(horizontal=True, gap="small", vertical_alignment="top")
+    with row:
+        draw_html(Markup('<div class="wy-check-title">%s</div>') % title, width="content")
+    return row
 
 
 def draw_footer(app: App, entry: Message, *, is_last: bool) -> None:
@@ -171,7 +185,8 @@ def draw_footer(app: App, entry: Message, *, is_last: bool) -> None:
 
 def _draw_export(app: App, key: str) -> None:
     with st.popover("导出", icon=":material/download:"):
-        export_menu.draw(app, session.chat().title, conversation_sync.all_messages_loader(app), key=key)
+        load, load_pages = conversation_sync.all_messages_loader(app), conversation_sync.pages_by_answer_loader(app)
+        export_menu.draw(app, session.chat().title, load, load_pages, key=key)
 
 
 def draw_read_only_note(app: App, chat: session.ChatState) -> None:

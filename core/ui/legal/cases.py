@@ -11,7 +11,18 @@ from markupsafe import Markup
 from core.base.errors import AppError
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
-from core.legal import CaseResponse, LegalServices, NoLegalIndex, legal_export, source_name
+from core.legal import (
+    IMPORT_CASES,
+    NO_LONGER_FOLLOWED,
+    RELATED_LAWS,
+    CaseResponse,
+    LegalServices,
+    NoLegalIndex,
+    case_keys,
+    case_sections,
+    legal_export,
+    source_name,
+)
 from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.ui import identity, legal_views, statute_findings
 from core.ui.escape import draw_html, escape_label
@@ -28,7 +39,9 @@ _FIRST_WORDS = 160
 
 def draw_search(legal: LegalServices) -> None:
     """Draw the search box, the filters and the results."""
-    query = legal_page.draw_box("查案例", key=QUERY, persist_state="session", placeholder="案号、案由或争议焦点")
+    query = legal_page.draw_box(
+        "查案例", key=QUERY, persist_state="session", placeholder="案号、指导性案例编号、案由或争议焦点"
+    )
     chosen = st.segmented_control(
         "案件类型",
         (ALL, *CaseType),
@@ -85,15 +98,35 @@ def _draw_choice(name: str, values: list[str], key: str) -> str:
 
 def _draw_start(legal: LegalServices) -> None:
     index = legal.library.index()
-    if index is None:
+    count = index.counts()["cases"] if index else 0
+    if not count:
+        _draw_no_cases(web=legal.searches_web)
         return
     web = "库中没有的会改用网络搜索。" if legal.searches_web else ""
-    st.caption(f"库中有 {index.counts()['cases']:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」。")
+    st.caption(
+        f"库中有 {count:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」；或写案号、「指导性案例24号」。"
+    )
+
+
+def _draw_no_cases(*, web: bool) -> None:
+    """Draw the empty state: what fills the library of cases, and what works meanwhile."""
+    with st.container(border=True):
+        st.markdown("**还没有导入案例。**")
+        st.write(
+            f"{IMPORT_CASES}；自己的裁判文书可以用 JSONL 或 CSV 导入。"
+            + ("现在查案例会改用网络搜索。" if web else "现在也没有可用的网络搜索引擎，所以还查不到内容。")
+        )
+        args = (legal_views.IMPORT,)
+        st.button("去导入", type="primary", icon=":material/download:", on_click=legal_views.open_view, args=args)
 
 
 def _draw_results(response: CaseResponse) -> None:
+    if response.note:
+        st.info(escape_label(response.note), icon=":material/info:")
     if response.origin == "web" and response.web is not None:
         legal_page.draw_web_results(response.web, "本地案例库")
+    elif not response.results and response.note:
+        return
     elif not response.results:
         st.info("本地案例库中没有找到。可以换一个类型，或少写一个词。", icon=":material/search_off:")
         return
@@ -129,7 +162,10 @@ def draw_case(legal: LegalServices, number_or_name: str) -> None:
         cases = []
     if not cases:
         st.header(escape_label(number_or_name), anchor=False)
-        st.info("本地案例库中没有这个案例。可以导入更多案例，或按关键词再查一次。", icon=":material/search_off:")
+        st.info(
+            f"本地案例库中没有这个案例（不等于不存在）。{IMPORT_CASES}，或按关键词再查一次。",
+            icon=":material/search_off:",
+        )
     for case in cases:
         _draw_whole(legal, case)
 
@@ -142,15 +178,34 @@ def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
             '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'
         )
         draw_html(original % (case.url, host_of(case.url)))
-    for title, text in legal_export.case_parts(case):
+    if note := NO_LONGER_FOLLOWED.get(next(iter(case_keys(case.number or "")), "")):
+        st.warning(note, icon=":material/history:")
+    parts = legal_export.case_parts(case)
+    for title, text in parts:
         st.subheader(title, anchor=False)
         draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
+        if title == parts[0][0]:
+            _draw_related_laws(legal, case)
     if cited := legal.findings_in_judgment(case.text):
         st.subheader("引用的法条", anchor=False)
         statute_findings.draw(cited, key=f"cited-{case.id}")
-    whole = st.expander("全文", icon=":material/article:", key=f"whole-{case.id}", on_change="rerun")
+    whole = st.expander(
+        "全文", icon=":material/article:", expanded=not parts, key=f"whole-{case.id}", on_change="rerun"
+    )
     if whole.open:
         with whole:
             draw_html(Markup('<div class="wy-law">%s</div>') % article_html(case.text))
     files = {"md": partial(legal_export.case_markdown, case), "jsonl": partial(legal_export.case_jsonl, case)}
     legal_page.draw_exports(case.number or case.name, files, key=f"case-{case.id}")
+
+
+def _draw_related_laws(legal: LegalServices, case: CourtCase) -> None:
+    """Draw the statutes that a guiding case names as its own (相关法条), with those that the library holds to open."""
+    related = case_sections(case.text).get(RELATED_LAWS, "")
+    if not related:
+        return
+    st.subheader(RELATED_LAWS, anchor=False)
+    if findings := legal.findings_in_judgment(related):
+        statute_findings.draw(findings, key=f"related-{case.id}")
+    else:
+        draw_html(Markup('<div class="wy-law">%s</div>') % article_html(related))

@@ -28,6 +28,7 @@ from core.legal import (
     legal_export,
 )
 from core.reading import FILE_KINDS, FileError, Reader
+from core.ui import case_findings
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page
@@ -78,6 +79,16 @@ def draw(legal: LegalServices, reader: Reader) -> None:
         _draw(list(_verify_drafts(legal, drafts, as_of)), reader)
     except AppError as error:
         draw_warning(str(error))
+    for number, draft in enumerate(drafts):
+        _draw_cases(legal, draft, key=f"draft-cases-{number}")
+
+
+def _draw_cases(legal: LegalServices, draft: Draft, *, key: str) -> None:
+    """Draw the case check (案号核验) of a draft that names cases."""
+    if findings := legal.check_cases(draft.text):
+        title = "案号核验" if draft.name == PASTED_DRAFT_NAME else f"{draft.name}：案号核验"
+        st.subheader(escape_label(title), anchor=False)
+        case_findings.draw(findings, key=key)
 
 
 def _uploaded_drafts(files: Sequence[UploadedFile], reader: Reader) -> Iterator[Draft]:

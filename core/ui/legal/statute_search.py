@@ -17,6 +17,7 @@ from core.legal import (
     LegalArticle,
     LegalServices,
     RegulationResponse,
+    case_keys,
     law_query,
     legal_export,
 )
@@ -93,6 +94,7 @@ def _entry_html(entry: CatalogueEntry, as_of: str | None) -> Markup:
 
 
 def _search_and_draw(legal: LegalServices, catalogue: Catalogue | None, filters: law_filters.LawFilters) -> None:
+    _draw_named_cases(legal, filters.query)
     narrow = (lambda law: catalogue.matches(law, filters.facet_choice)) if catalogue and filters.facet_choice else None
     try:
         with st.spinner("正在查找…"):
@@ -106,6 +108,16 @@ def _search_and_draw(legal: LegalServices, catalogue: Catalogue | None, filters:
         draw_warning(str(error))
         return
     _draw_results(response)
+
+
+def _draw_named_cases(legal: LegalServices, query: str) -> None:
+    """Draw links to the cases that a query for laws names by number."""
+    index, keys = legal.library.index(), case_keys(query)
+    held = [case for key in keys for case in index.cases_by_number(key)] if index else []
+    for case in held:
+        legal_page.draw_link(f"{case.number} {case.name}", {"case": case.number or case.name}, icon=":material/gavel:")
+    if keys and not held:
+        st.caption("要找的像是案例，请在「查案例」里查找。")
 
 
 def _draw_results(response: RegulationResponse) -> None:

@@ -17,6 +17,7 @@ from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFi
 from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.answer.message import Message
 from core.base.inert_markdown import make_inert
+from core.legal.case_check import CaseFinding
 from core.legal.legal_services import StatuteCheck
 from core.legal.verify import StatuteFinding, StatuteMark
 from core.search.types import SearchQuery, SearchResponse, Source
@@ -480,6 +481,36 @@ def test_checked_statutes_stand_between_text_and_references() -> None:
     assert not [link for link in page.outside if "evil" in str(link)]
     (statute,) = json.loads(as_json("题", TALK, check_statutes=checked))["messages"][1]["statutes"]
     assert (statute["mark"], statute["meaning"], statute["articleNumber"]) == ("✗", "没有这一条", "第九十九条")
+
+
+def case_checked(answer: Message) -> StatuteCheck:
+    wrong = CaseFinding(
+        StatuteMark.MISSING,
+        0,
+        8,
+        "（2031）京01<b>[民](http://evil.example)终1号",
+        "（2031）京01民终1号",
+        "案号形式有误",
+        "2031 年还没有到。",
+        sources=(2,),
+    )
+    return StatuteCheck((), cases=(wrong,))
+
+
+def test_checked_cases_stand_between_text_and_references() -> None:
+    markdown = as_markdown("题", TALK, check_statutes=case_checked)
+    rest = markdown.partition("**案号核验**")[2].partition("**参考文献**")[0]
+    assert "法条核验" not in markdown
+    assert "案号形式有误：2031 年还没有到。来源" in rest
+    assert not [link for link in links(markdown) if "evil" in link]
+    page = Page(as_html("题", TALK, check_statutes=case_checked))
+    assert "案号形式有误：2031 年还没有到。来源 [2] 中有此案号。参考文献" in page.text
+    assert not [link for link in page.outside if "evil" in str(link)]
+    answer = json.loads(as_json("题", TALK, check_statutes=case_checked))["messages"][1]
+    assert [(case["mark"], case["caseNumber"], case["sources"]) for case in answer["cases"]] == [
+        ("✗", "（2031）京01民终1号", [2])
+    ]
+    assert "cases" not in json.loads(as_json("题", TALK))["messages"][1]
 
 
 def test_without_an_index_an_export_says_nothing_about_statutes() -> None:

@@ -21,6 +21,7 @@ from core.answer.events import Checked, Notice, SearchFinished
 from core.answer.export import as_word
 from core.answer.message import Message
 from core.checks.check import check_answer
+from core.legal.case_check import CaseFinding
 from core.legal.legal_services import StatuteCheck
 from core.legal.verify import StatuteFinding, StatuteMark
 from core.search.types import SearchQuery, SearchResponse, Source
@@ -143,11 +144,13 @@ def test_what_was_checked_goes_along() -> None:
         StatuteMark.MISSING, 0, 7, "民法典第九千条", "民法典", "第九千条", note="民法典没有这一条。"
     )
     message = Message("assistant", text, (Checked(check),), SOURCES[:1])
-    written = as_word("题", [message], check_statutes=lambda text: StatuteCheck((verdict,)))
+    case = CaseFinding(StatuteMark.UNKNOWN, 0, 7, "指导案例24号", "指导性案例24号", "库中没有这个案件")
+    written = as_word("题", [message], check_statutes=lambda text: StatuteCheck((verdict,), cases=(case,)))
     found = lines(docx.Document(BytesIO(written)))
     assert "依据核对" in found
     assert any(line.startswith("✗") for line in found[found.index("依据核对") :])
     assert any("民法典第九千条" in line for line in found[found.index("法条核验") :])
+    assert found[found.index("案号核验") + 1] == "？ 指导案例24号：库中没有这个案件。"
 
 
 def test_remarks_and_untitled_conversations() -> None:

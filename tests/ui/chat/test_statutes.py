@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +21,7 @@ from core.ui.chat.export_menu import _export_file
 from core.ui.session import ChatState
 from support import invented
 from support.openai_server import openai_server
-from support.pages import ask, html, open_page, rerun, serving
+from support.pages import ask, chips, html, open_page, rerun, serving
 
 TEXT = "守塔人应当在日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"
 SOURCE = Source(1, "灯塔法全文", "https://law.example/", "第三条 守塔人应当在日落前点灯。")
@@ -44,18 +42,6 @@ def answered(text: str = TEXT, events: Any = (BY_AGENT[1],), question: str = "�
 @pytest.fixture
 def laws(tmp_path: Path) -> None:
     invented.library(Path(os.environ["DATA_DIR"]), invented.lawrefbook(tmp_path / "laws"))
-
-
-def chips(page: AppTest) -> list[str]:
-    def labels(element: Any) -> Iterator[str]:
-        for child in element.children.values():
-            if hasattr(child, "children"):
-                label = child.proto.popover.label if child.proto and hasattr(child.proto, "popover") else ""
-                yield from [label] if label else []
-                yield from labels(child)
-
-    plain = (re.sub(r"^:\w+\[(.)\]", r"\1", label) for label in labels(page.chat_message[-1]))
-    return [label for label in plain if label[0] in "✓○✗≠⌛？"]
 
 
 @pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])
@@ -98,7 +84,7 @@ def test_the_date_in_the_question_counts_while_it_is_answered_and_after_a_reload
 def test_exports_know_the_date_in_the_question(laws: None) -> None:
     old = "《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"
     talk = [Message(role, text) for question in ("2015 年谁看守？", "谁看守？") for role, text in _turn(question, old)]
-    made = _export_file(partial(as_markdown, "题"), lambda: talk, shared_app()).decode()
+    made = _export_file(partial(as_markdown, "题"), lambda: talk, lambda answer: {}, shared_app()).decode()
     assert [line[2] for line in made.splitlines() if line.startswith("- ") and "《灯塔法》第二条：" in line] == [
         "✓",
         "⌛",

@@ -22,6 +22,7 @@ from core.ui.legal import cases as legal_cases
 from core.ui.legal import draft_check as legal_draft
 from core.ui.legal import law_filters as legal_asked
 from support import invented, law_package, web_pages
+from support.guiding_cases import write_guiding_cases
 from support.legal_page import opened, ran
 from support.pages import html, values
 from support.reading import kept_workers
@@ -144,6 +145,24 @@ def test_a_download_that_failed_says_why(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("name", [legal.CASES, legal.DRAFT])
 def test_the_other_parts_say_it_too(name: str) -> None:
     assert "法规库是空的" in values(view(name).markdown)
+
+
+def test_without_cases_the_page_says_what_fills_them() -> None:
+    page = view(legal.CASES)
+    assert "还没有导入案例" in values(page.markdown)
+    assert "python -m core law import chinese-law-corpus" in values(page.markdown)
+    assert "没有可用的网络搜索引擎" in values(page.markdown)
+    next(button for button in page.button if button.label == "去导入").click()
+    assert ran(page).subheader[0].value == "公开的法律文本"
+
+
+def test_laws_without_cases_say_what_fills_them(tmp_path: Path) -> None:
+    law = {"name": "灯塔法", "articles": [{"number": "第一条", "text": "点灯。"}]}
+    invented.library(Path(os.environ["DATA_DIR"]), invented.jsonl(tmp_path / "law.jsonl", law))
+    assert "law import chinese-law-corpus" in values(view(legal.CASES).markdown)
+    (said,) = view(legal.CASES, **{legal_cases.QUERY: "点灯"}).info
+    assert "law import chinese-law-corpus" in said.value.replace("\\", "")
+    assert "law import chinese-law-corpus" in opened(case="指导性案例24号").info[0].value
 
 
 def test_a_search_that_cannot_be_made_is_a_sentence() -> None:
@@ -283,6 +302,54 @@ def test_a_case_by_its_number_in_any_brackets_and_its_text_on_demand(name: str) 
     assert "守塔人擅自熄灯" not in html(page)
     page.session_state[f"whole-{shared_app().legal.cases(None).find(name)[0].id}"] = True
     assert "守塔人擅自熄灯" in html(ran(page))
+
+
+@pytest.fixture
+def guiding_cases(tmp_path: Path) -> None:
+    bare = {
+        "caseName": "公报案",
+        "caseNumber": "（2003）民一终字第1号",
+        "text": "审判长甲。渔船搁浅。",
+        "source": "公报",
+    }
+    data = Path(os.environ["DATA_DIR"])
+    invented.library(data, invented.lawrefbook(tmp_path / "laws"), write_guiding_cases(tmp_path / "g.jsonl"))
+    invented.library(data, invented.jsonl(tmp_path / "bare.jsonl", bare))
+
+
+@pytest.mark.parametrize("written", ["指导案例24号", "第二十四号指导性案例"])
+def test_a_guiding_case_shows_its_rule_first_and_its_statutes(guiding_cases: None, written: str) -> None:
+    page = opened(case=written)
+    assert page.header[0].value == "塔主24赔偿案"
+    shown = html(page)
+    assert "指导性案例24号 · 2014-01-29 · 民事 · 关键词 民事、侵权责任、雾号 · 来源 指导性案例" in shown
+    assert [one.value for one in page.subheader] == ["裁判要点", "相关法条", "裁判结果", "案情", "引用的法条"]
+    assert "law=%E4%B8%AD%E5%8D%8E%E4%BA%BA%E6%B0%91%E5%85%B1%E5%92%8C%E5%9B%BD%E7%81%AF%E5%A1%94%E6%B3%95" in shown
+    assert not page.warning
+
+
+def test_a_guiding_case_that_is_no_longer_followed_says_so(guiding_cases: None) -> None:
+    assert "不再参照" in opened(case="指导性案例9号").warning[0].value
+
+
+def test_a_case_that_is_only_its_full_text_shows_it_at_once(guiding_cases: None) -> None:
+    page = opened(case="（2003）民一终字第1号")
+    assert page.header[0].value == "公报案"
+    assert "审判长甲。渔船搁浅。" in html(page)
+
+
+def test_a_draft_has_its_cases_checked_too(guiding_cases: None) -> None:
+    page = view(legal.DRAFT, **{legal_draft.TEXT: "参照指导案例24号，另见（2031）京01民终12号。"})
+    assert "案号核验" in [one.value for one in page.subheader]
+    assert "<b>库中有这个案件。</b>" in html(page)
+    assert "<b>案号形式有误。</b>2031 年还没有到。" in html(page)
+
+
+def test_the_box_for_laws_leads_to_a_case_that_it_names(guiding_cases: None) -> None:
+    page = view(legal.LAWS, **{legal_asked.QUERY: "指导案例24号"})
+    (link,) = [link for link in page.get("page_link") if "case=" in link.proto.query_string]
+    assert "塔主24赔偿案" in link.proto.label
+    assert "查案例" in values(view(legal.LAWS, **{legal_asked.QUERY: "指导案例25号"}).caption)
 
 
 @with_laws
