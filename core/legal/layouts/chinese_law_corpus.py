@@ -34,8 +34,6 @@ _UNFINISHED_LINE = 15
 """Fewest characters of a line that goes on in the next one. Shorter ones are items and cells of tables."""
 _LINE_ENDS = "。；：！？…，、）)”》"
 _ITEM = re.compile(r"\s*(?:[（(]?[一二三四五六七八九十\d]+[）)、.．]|第\S+条)")
-_WITHDRAWN = frozenset({9, 20})
-_WITHDRAWN_NOTE = "注意：最高人民法院已通知不再参照本指导性案例（法〔2020〕343号，2021年1月1日起施行）。"
 _FACTS_BEGIN = re.compile(r"审理查明|查明[：:，]|审理认定")
 _ORDER = re.compile(r"(?:判决|裁定|决定)如下[：:]?\s*$")
 _SIGNATURE = re.compile(r"(?:代理)?审判[长员]|书记员")
@@ -135,7 +133,7 @@ def _guiding_case(record: dict[str, Any], path: PurePosixPath) -> CourtCase:
         court=court,
         date=day,
         type=_type_of_keyword(keywords[0]) if keywords else None,
-        gist="\n".join(filter(None, (_WITHDRAWN_NOTE if number in _WITHDRAWN else "", gist))) or None,
+        gist=gist or None,
         summary="\n".join(parts["基本案情"]) or None,
         verdict=result or None,
         url=web_address(_string(record.get("sourceUrl") or "")),

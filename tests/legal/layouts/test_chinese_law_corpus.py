@@ -152,15 +152,6 @@ def test_a_guiding_case(tmp_path: Path) -> None:
         assert words in found.text
 
 
-@pytest.mark.parametrize(("number", "is_withdrawn"), [(9, True), (20, True), (29, False)])
-def test_a_case_that_is_no_longer_to_be_referred_to_says_so_first(
-    tmp_path: Path, number: int, is_withdrawn: bool
-) -> None:
-    gist = case(tmp_path, "guiding_cases", GUIDING | {"number": number}).gist or ""
-    assert ("不再参照" in gist.splitlines()[0]) is is_withdrawn
-    assert gist.endswith("未成年的盗灯人可以缓刑。")
-
-
 def test_a_judgment_of_the_gazette(tmp_path: Path) -> None:
     found = case(tmp_path, "gazette_cases", GAZETTE)
     assert (found.number, found.court, found.date) == ("（2003）民二终字第143号", "最高人民法院", "2003-11-07")
