@@ -37,7 +37,7 @@ class StatuteCheck:
 
 CHECK_CACHE_SIZE = 512
 JUDGMENT_CACHE_SIZE = 32
-MAX_ARTICLES = 3
+MAX_ARTICLES = 10
 """Number of articles shown beside the results of the web. The page 法规与案例 shows more."""
 
 

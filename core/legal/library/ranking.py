@@ -18,6 +18,8 @@ _LENGTH = 0.1
 """BM25 prefers short articles a little more than people's questions do."""
 _MEANING = 1.25
 """Weight of the closest meaning beside the best hit by words. docs/benchmarks.md has the data for the weights here."""
+_REFERENCE = 0.4
+"""Share of its score that an article gives to each article it names."""
 _RANKS_ALIKE = 60
 """Usual constant of reciprocal rank fusion: the first few ranks of one wording count about the same."""
 
@@ -53,10 +55,23 @@ def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
     return {identity: (score - least) / width if width else 1.0 for identity, score in scores.items()}
 
 
+def add_referred(scores: Mapping[int, float], referred: Mapping[int, Iterable[int]]) -> dict[int, float]:
+    """Return the scores with a part of each article's score added to the articles that it names (`referred`)."""
+    added = defaultdict(float, scores)
+    for identity, names in referred.items():
+        for name in names:
+            added[name] += _REFERENCE * scores[identity]
+    return added
+
+
+def best_first(scores: Mapping[int, float]) -> list[int]:
+    return sorted(scores, key=lambda identity: -scores[identity])
+
+
 def fuse_rankings(rankings: Iterable[Sequence[int]], limit: int) -> list[int]:
     """Return the best ids of several rankings (reciprocal rank fusion)."""
     fused: dict[int, float] = defaultdict(float)
     for ranking in rankings:
         for rank, identity in enumerate(ranking):
             fused[identity] += 1 / (_RANKS_ALIKE + rank)
-    return sorted(fused, key=lambda identity: -fused[identity])[:limit]
+    return best_first(fused)[:limit]
