@@ -84,14 +84,16 @@ class ArticleIndex(LawIndex):
         semantic_scores: SemanticScores = lambda _text, _limit: {},
         other_wordings: Sequence[str] = (),
         version_filter: VersionFilter | None = None,
+        named: Sequence[int] = (),
     ) -> list[StoredArticle]:
         """Return the articles that fit the words, best first; of two that fit alike, the statute. `semantic_scores`
-        adds articles with the same meaning; `other_wordings` are the same question in other words. `version_filter`
-        accepts the versions to search; without it, the current ones are searched."""
+        adds articles with the same meaning; `other_wordings` are the same question in other words, `named` the ids of
+        articles that a model takes for the answer. `version_filter` accepts the versions to search; without it, the
+        current ones are searched."""
         pool = limit + (_MARGIN if version_filter is None else _FILTERED_MARGIN)
         wordings = (text, *other_wordings)
-        rankings = (self._rank(wording, pool, semantic_scores, version_filter) for wording in wordings)
-        best = ranking.fuse_rankings(rankings, limit)
+        rankings = [self._rank(wording, pool, semantic_scores, version_filter) for wording in wordings]
+        best = ranking.fuse_rankings([*rankings, named], limit)
         by_id = {article.id: article for article in self._articles(f"id IN ({placeholders(best)})", *best)}
         return [by_id[identity] for identity in best]
 
