@@ -15,7 +15,7 @@ from .question import AnswerOptions, Question
 from .reader_controls import Control, ControlGroup, control_groups, read_choices, restore_picked
 from .revision import Revision, has_problems
 from .run import Run
-from .run_sources import RunSources, excerptable, format_sources, format_within_budget, max_articles
+from .run_sources import RunSources, excerptable, fair_share, format_sources, format_within_budget, max_articles
 from .search_notices import search_notices
 from .statute_wording import NOT_ASKED, StatuteWorder, StatuteWording
 
@@ -50,6 +50,7 @@ __all__ = [
     "check_pasted_text",
     "control_groups",
     "excerptable",
+    "fair_share",
     "format_sources",
     "format_within_budget",
     "has_problems",

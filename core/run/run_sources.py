@@ -172,7 +172,7 @@ def _article_texts(
     laws = {source.number: one_line(pages[source.number].text) for source in sources if _is_article(source, pages)}
     tokens = sum(map(estimate_tokens, laws.values()))
     room = settings.chat.source_tokens * sum(map(len, laws.values())) // max(2 * tokens, 1)
-    longest = min(LONGEST_ARTICLE, _fair_share([len(text) for text in laws.values()], room))
+    longest = min(LONGEST_ARTICLE, fair_share([len(text) for text in laws.values()], room))
     return {
         number: text if len(text) <= longest else _shortened_article(pages[number], question, longest)
         for number, text in laws.items()
@@ -183,7 +183,7 @@ def _is_article(source: Source, pages: Mapping[int, Page]) -> bool:
     return source.engine == LAWS and source.number in pages
 
 
-def _fair_share(lengths: Sequence[int], room: int) -> int:
+def fair_share(lengths: Sequence[int], room: int) -> int:
     """Return the length to which texts are cut so that all have room together. Short ones leave theirs to long ones."""
     shortest_first = sorted(lengths)
     for place, length in enumerate(shortest_first):
