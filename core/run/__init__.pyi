@@ -17,7 +17,7 @@ from .revision import Revision, has_problems
 from .run import Run
 from .run_sources import RunSources, excerptable, fair_share, format_sources, format_within_budget, max_articles
 from .search_notices import search_notices
-from .statute_wording import NOT_ASKED, StatuteWorder, StatuteWording
+from .statute_wording import NOT_ASKED, StatuteWorder
 
 __all__ = [
     "MAX_ADDRESSES",
@@ -42,7 +42,6 @@ __all__ = [
     "RunSources",
     "SearchState",
     "StatuteWorder",
-    "StatuteWording",
     "TextsByNumber",
     "TooManyQuestions",
     "are_related",

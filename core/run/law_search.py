@@ -59,5 +59,5 @@ async def search_articles(
     if found is None:
         return ()
     if wording.note:
-        found = replace(found, notes=(*found.notes, wording.note))
+        found = replace(found, notes=(wording.note, *found.notes))
     return SearchStarted(found.query.text), SearchFinished(found.without_texts, run_sources.add_results(found.results))

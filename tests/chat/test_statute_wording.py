@@ -118,7 +118,7 @@ def test_a_slow_model_is_not_waited_for_beyond_the_web_search(data_dir: Path, se
         events = ask(app, "公司延长工作时间不支付工资报酬，违法吗")
     laws, _ = searches(events)
     assert titles(laws)[0] == GOVERNING, "the reader's own words are searched all the same"
-    assert "没有及时" in laws.response.notes[-1]
+    assert "没有及时" in laws.response.notes[0]
     (usage,) = of(events, Usage)
     assert usage.estimated
 
@@ -153,7 +153,7 @@ def test_a_failure_is_told_in_the_ledger_alone(data_dir: Path, server: OpenAISer
     with chatting(data_dir, server, said, CHAT_STANDALONE_QUERIES="off") as app:
         own, _ = searches(ask(app, question))
     assert titles(laws) == titles(own)
-    assert "只按原话查找" in laws.response.notes[-1]
+    assert "只按原话查找" in laws.response.notes[0]
     assert not own.response.notes
 
 

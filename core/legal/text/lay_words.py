@@ -506,11 +506,10 @@ _LONGEST_FIRST = re.compile("|".join(sorted(map(re.escape, LAY_WORDS), key=len, 
 
 def search_terms(text: str) -> dict[str, float]:
     """Return the terms to search for with their weights. Legal terms added for everyday words weigh less."""
-    text = text[:MAX_SEARCH_LENGTH]
-    asked = _QUESTION.sub(" ", to_simplified(normalize(text)))
-    asked_terms = [term for term in terms(asked) if len(term) > 1 or term.isdigit()]
+    text = to_simplified(normalize(text[:MAX_SEARCH_LENGTH]))
+    asked_terms = [term for term in terms(_QUESTION.sub(" ", text)) if len(term) > 1 or term.isdigit()]
     weights = dict.fromkeys(asked_terms or terms(text), 1.0)
-    for word in _LONGEST_FIRST.findall(asked):
+    for word in _LONGEST_FIRST.findall(text):
         for term in terms(LAY_WORDS[word]):
             weights.setdefault(term, _EXPANSION_WEIGHT)
     return weights
