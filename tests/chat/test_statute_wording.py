@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -113,7 +114,8 @@ def test_they_reach_the_library_and_not_the_web(data_dir: Path, server: OpenAISe
 
 
 def test_a_slow_model_is_not_waited_for_beyond_the_web_search(data_dir: Path, server: OpenAIServer) -> None:
-    with chatting(data_dir, server, [HANG]) as app:
+    """Who waited for it would have its words, after five seconds."""
+    with chatting(data_dir, server, [5.0, WORDING]) as app:
         app.chat.statute_worder = StatuteWorder(seconds=60, least_seconds=0.01)
         events = ask(app, "公司延长工作时间不支付工资报酬，违法吗")
     laws, _ = searches(events)
@@ -138,11 +140,13 @@ def test_what_comes_while_the_web_is_searched_counts(data_dir: Path, server: Ope
 
 
 def test_a_model_that_was_slow_once_is_left_alone(data_dir: Path, server: OpenAIServer) -> None:
-    with chatting(data_dir, server, [HANG]) as app:
-        app.chat.statute_worder = StatuteWorder(seconds=0.0, least_seconds=0.0)
+    asked = Event()
+    with chatting(data_dir, server, [HANG], WaitingEngine(asked)) as app:
+        server.reply = lambda request: asked.set() or [HANG] if is_wording(request) else ["好[1]"]  # type: ignore[func-returns-value]
+        app.chat.statute_worder = StatuteWorder(seconds=60, least_seconds=0.0, clock=count(0, 40).__next__)
         for _ in range(2):
             ask(app)
-    assert sum(map(is_wording, server.requests)) <= 1
+    assert sum(map(is_wording, server.requests)) == 1
 
 
 @pytest.mark.parametrize("said", [[Fail(500)], [""], ["无"], ["「无」。"]])
