@@ -144,8 +144,8 @@ def test_a_model_that_was_slow_once_is_left_alone(data_dir: Path, server: OpenAI
     with chatting(data_dir, server, [HANG], WaitingEngine(asked)) as app:
         server.reply = lambda request: asked.set() or [HANG] if is_wording(request) else ["好[1]"]  # type: ignore[func-returns-value]
         app.chat.statute_worder = StatuteWorder(seconds=60, least_seconds=0.0, clock=count(0, 40).__next__)
-        for _ in range(2):
-            ask(app)
+        notes = [searches(ask(app))[0].response.notes for _ in range(2)]
+    assert [len(told) for told in notes] == [1, 0]
     assert sum(map(is_wording, server.requests)) == 1
 
 
