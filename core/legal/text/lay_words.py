@@ -14,7 +14,8 @@ _QUESTION = re.compile(
 )
 
 # Words of the law and the everyday words for them: from general knowledge of the statutes, by someone who had read the queries of
-# the benchmark (docs/benchmarks.md says what was tuned on what).
+# the benchmark (docs/benchmarks.md says what was tuned on what). Names of concepts and crimes that statutes describe without naming
+# stand here, too: 表见代理, 帮信罪. Words of the law should stand in an article as they are written here.
 _EVERYDAY_WORDS = {
     # work
     "用人单位": "老板 公司 单位 厂里 东家",
