@@ -95,7 +95,7 @@ class App:
             admission=Admission(settings.limits, self.redis),
             checks=self.checks,
             on_run_end=self.metrics.record_answer,
-            article_lookup=lambda question, meant: self.legal.articles_for(question, meant),  # noqa: PLW0108 (built when first asked)
+            legal=lambda: self.legal,
         )
         self.store = ConversationStore(self.database)
         self.outbox = Outbox(self.store)

@@ -84,12 +84,13 @@ FACES = {
         replace_rows stage_rows
     """,
     "core.run": """
-        Admission AnswerChecks AnswerOptions AnswerSaver AnswerService ArticleLookup Choices Configured Control
-        ControlGroup MAX_ADDRESSES NOTHING_SPENT NO_CHOICES PastedTextCheck Question Revision Rewriter Run
-        RunSources SearchState TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related attach_files
-        check_pasted_text control_groups excerptable format_sources format_within_budget has_problems
-        in_script_of is_small_talk newest_messages parse_pasted_sources prompts read_choices read_sources
-        restore_picked search_articles search_notices select_pages source_texts validate_pasted_text write_excerpts
+        Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices Configured Control ControlGroup
+        MAX_ADDRESSES NOTHING_SPENT NOT_ASKED NO_CHOICES PastedTextCheck Question Revision Rewriter Run RunSources
+        SearchState StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related
+        attach_files check_pasted_text control_groups excerptable fair_share format_sources format_within_budget
+        has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
+        prompts read_choices read_sources restore_picked search_articles search_notices select_pages source_texts
+        validate_pasted_text write_excerpts
     """,
     "core.chat": "ChatService",
     "core.agent": "AgentRunner",

@@ -38,11 +38,13 @@ from core.legal import (
     past_periods,
     reference_notes,
 )
-from core.legal.entities import CASES, LAWS, LIBRARY_LABELS, CaseFilter, CaseType, CourtCase
+from core.legal.entities import CASES, LAWS, LIBRARY_LABELS, MAX_ARTICLES, CaseFilter, CaseType, CourtCase
+from core.run import fair_share
 from core.search import NOTHING_FOUND, SNIPPET_LENGTH, sources_block
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, SearchType
 
-ARTICLE_LENGTH = 1_500
+ARTICLE_LENGTH, ARTICLES_LENGTH = 1_500, 4_000
+"""Characters of one article, and of all articles of a look-up. Short ones leave their room to long ones."""
 CASE_LENGTH = 600
 WHOLE_CASE_LENGTH = 4_000
 
@@ -79,7 +81,8 @@ class LegalTool(AgentTool):
 
     def _report_result(self, lookup: LookupResult, call_id: str) -> ToolResult:
         response, settings = lookup.response, self.context.settings.search
-        sources = self.context.run_sources.add_results(response.results[: settings.result_count])
+        count = MAX_ARTICLES if response.provider == LAWS else settings.result_count
+        sources = self.context.run_sources.add_results(response.results[:count])
         self.context.emit(SearchFinished(response.without_texts, sources, call_id=call_id))
         if not sources:
             text = f"（{lookup.note}不要编造条文或来源。）" if lookup.note else NOTHING_FOUND
@@ -135,8 +138,11 @@ _Text = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(va
 class RegulationInput(BaseModel):
     query: _Text = Field(
         default="",
-        description="法律名称和条号，或用法律条文的用语描述要找的规定",
-        examples=["劳动合同法第三十八条", "用人单位未及时足额支付劳动报酬 劳动者解除劳动合同"],
+        description="法律条文会用的词句（不是口语），加上最可能适用的条文；只查一条时写法律名称和条号",
+        examples=[
+            "劳动合同法第三十八条",
+            "用人单位未及时足额支付劳动报酬 劳动者解除劳动合同 经济补偿 《劳动合同法》第三十八条 《劳动合同法》第四十六条",
+        ],
     )
     law_name: _Text | None = Field(default=None, description="可选：法律名称，如 劳动合同法")
     article: _Text | None = Field(default=None, description="可选：条号，如 第三十八条")
@@ -151,6 +157,7 @@ class RegulationSearchTool(LegalTool):
     name: str = "regulation_search"
     description: str = (
         "查法律法规的条文：按法律名称、条号或内容查找法律、行政法规和司法解释，返回条文原文和施行日期；事情发生在过去时用 as_of 查当时的版本。"
+        "query 先写条文会用的词句，特别规定和它依据的一般规定都要想到，再写你认为最可能适用的条文（《法》第几条）；库中没有的条文不会返回。"
         "凡是要引用、核对法条，或回答法律如何规定，都先用此工具；查判决和案例用 case_search，其他内容用 web_search。"
     )
     args_schema: Any = RegulationInput
@@ -167,8 +174,12 @@ class RegulationSearchTool(LegalTool):
         period, note = self._period(as_of)
         wording = _query_text(query, law_name, article)
         answer = service.search(wording, other_wordings=(self.context.question,), as_of=period)
-        articles = enumerate(answer.results if answer.origin == "index" else (), 1)
-        held = [(article_source(self.desk.public_url, one, rank), _article_details(one)) for rank, one in articles]
+        articles = answer.results if answer.origin == "index" else ()
+        longest = min(ARTICLE_LENGTH, fair_share([len(one.content) for one in articles], ARTICLES_LENGTH))
+        held = [
+            (article_source(self.desk.public_url, one, rank), _article_details(one, longest))
+            for rank, one in enumerate(articles, 1)
+        ]
         return self.make_result(LAWS, search_query, answer, held, note=note + answer.note)
 
     def _period(self, as_of: str) -> tuple[Period | None, str]:
@@ -195,11 +206,11 @@ def _query_text(query: str, law_name: str, article: str) -> str:
     return f"{cited} {query}" if query and query not in cited else cited
 
 
-def _article_details(article: LegalArticle) -> str:
+def _article_details(article: LegalArticle, longest: int) -> str:
     parts = [force_note(article)]
     if article.excerpt and article.excerpt != article.content:
         parts.append(f"所查的款项：{article.excerpt}全条：")
-    parts.append(shorten(one_line(article.content), ARTICLE_LENGTH))
+    parts.append(shorten(one_line(article.content), longest))
     return "".join([*parts, *reference_notes(article)])
 
 

@@ -393,7 +393,7 @@ class _AgentAnswer:
         """Search for the question as it stands, also in the law library if that answers it well."""
         legal = self._runner.legal
         if legal and tool.name == "web_search":
-            for event in await search_articles(legal.articles_for, self._question, self._run_sources):
+            for event in await search_articles(legal, self._question, self._run_sources):
                 self._emit(event)
         await tool.arun(self._question, callbacks=[self._handler])
 

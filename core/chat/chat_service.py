@@ -6,9 +6,10 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from core.answer import cited_sources
 from core.answer.events import (
@@ -31,16 +32,19 @@ from core.llm.errors import ModelCannotSearch, ModelError
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.run import (
     NO_CHOICES,
+    NOT_ASKED,
     NOTHING_SPENT,
     AnswerService,
-    ArticleLookup,
     Choices,
     Question,
     Rewriter,
     SearchState,
+    StatuteWorder,
     attach_files,
     excerptable,
     format_within_budget,
+    max_articles,
+    may_be_in_library,
     newest_messages,
     read_sources,
     search_articles,
@@ -62,6 +66,9 @@ from core.search import (
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, NoEngine, SearchError
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, Source
 
+if TYPE_CHECKING:
+    from core.legal import LegalServices
+
 log = logging.getLogger(__name__)
 
 FOLLOW_UP_SECONDS = 20.0
@@ -76,8 +83,9 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
 class ChatService(AnswerService):
     mode = "chat"
     rewriter: Rewriter = field(default_factory=Rewriter)
-    article_lookup: ArticleLookup | None = None
-    """The search of the law library, which is a source beside the web."""
+    statute_worder: StatuteWorder = field(default_factory=StatuteWorder)
+    legal: Callable[[], LegalServices] | None = None
+    """Returns the law library, which is a source beside the web."""
 
     def events(self, question: Question) -> AsyncGenerator[RunEvent]:
         return _ChatAnswer(self, question).events()
@@ -122,6 +130,8 @@ class _ChatAnswer:
         self._run_sources = question.run_sources
         self._model = question.model
         self._rewriting_usage: TokenUsage = NOTHING_SPENT
+        self._legal: LegalServices | None = None
+        self._wording = NOT_ASKED
         self._files: tuple[Source, ...] = ()
         self._sources: tuple[Source, ...] = ()
         self._context = ""
@@ -135,6 +145,8 @@ class _ChatAnswer:
         """Yield the events of the run: search, reading, text and answer."""
         refused: Attempt | None = None
         options = self._question.options
+        if options.search and self._service.legal:
+            self._legal = await asyncio.to_thread(self._service.legal)
         if (
             options.search
             and not options.query
@@ -176,6 +188,27 @@ class _ChatAnswer:
                 spent = piece + self._rewriting_usage
                 yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
 
+    async def _ask_for_statute_wording(self, meanwhile: asyncio.Task[Any] | None = None) -> None:
+        """Ask the model how statutes would put the question, while the web is searched."""
+        self._wording = await self._service.statute_worder.ask(self._query.text, self._model, meanwhile=meanwhile)
+        self._rewriting_usage += self._wording.usage
+
+    async def _may_ask_for_statute_wording(self) -> bool:
+        """Return whether the library may hold the answer, the reader allows other words, and the model can find them."""
+        wants = self._settings.chat.standalone_queries and not self._question.options.query
+        may_ask = wants and self._wording is NOT_ASKED and self._service.statute_worder.may_ask(self._model)
+        return may_ask and await may_be_in_library(self._legal, self._query.text)
+
+    async def _search_articles(self) -> tuple[RunEvent, ...]:
+        return await search_articles(
+            self._legal,
+            self._question.text,
+            self._run_sources,
+            rewritten_question=self._query.text,
+            wording=self._wording,
+            limit=max_articles(self._settings, self._model.choice),
+        )
+
     def _excerpts(self) -> Iterator[RunEvent]:
         """Answer with sentences of the sources that speak about the question or its rewritten form."""
         asked = self._question_and_query
@@ -194,9 +227,11 @@ class _ChatAnswer:
         await self._rewrite_query()
         web = asyncio.create_task(self._search_web(refused))
         try:
-            question, lookup = self._question.text, self._service.article_lookup
-            laws = await search_articles(lookup, question, self._run_sources, rewritten_question=self._query.text)
-            for event in laws:
+            if asks := await self._may_ask_for_statute_wording():
+                yield SearchStarted(self._question.text)
+                await self._ask_for_statute_wording(web)
+            laws = await self._search_articles()
+            for event in laws[asks:]:
                 yield event
             yield SearchStarted(self._query.text, self._original_question)
             found, error = await web
@@ -265,7 +300,9 @@ class _ChatAnswer:
 
     async def _answer_with_native_search(self) -> AsyncGenerator[RunEvent]:
         """Let the model search the web itself while it answers. May raise ModelCannotSearch before any event."""
-        laws = list(await search_articles(self._service.article_lookup, self._question.text, self._run_sources))
+        if await self._may_ask_for_statute_wording():
+            await self._ask_for_statute_wording()
+        laws = list(await self._search_articles())
         held = sources_in(laws)
         given = self._fit_sources(held)[1]
         context = "\n".join(filter(None, (_search_limits_text(self._query), CITE_ARTICLES if given else "", given)))
@@ -280,7 +317,8 @@ class _ChatAnswer:
                 async for piece in pieces:
                     while laws:
                         yield laws.pop(0)
-                    for event in answer.events_for(piece):
+                    counted = piece + self._rewriting_usage if isinstance(piece, TokenUsage) else piece
+                    for event in answer.events_for(counted):
                         yield event
             except ModelError:
                 for event in answer.closing_events():

@@ -11,6 +11,8 @@ from core.legal.article_numbers import ArticleNumber
 LAWS, CASES = "laws", "cases"
 LIBRARY_LABELS = {LAWS: "本地法规库", CASES: "本地案例库"}
 """Names of the two libraries as sources of results, and what readers call them."""
+MAX_ARTICLES = 10
+"""Number of articles that an answer gets beside the results of the web."""
 
 
 class LawKind(StrEnum):

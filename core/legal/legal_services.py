@@ -13,7 +13,7 @@ from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.article_sources import article_source
 from core.legal.case_check import CaseChecker, CaseFinding, with_sources
-from core.legal.entities import LAWS
+from core.legal.entities import LAWS, MAX_ARTICLES
 from core.legal.imports.build import OnProgress
 from core.legal.imports.import_job import Importer
 from core.legal.imports.import_run import law_import
@@ -21,11 +21,11 @@ from core.legal.imports.law_package import LAW_PACKAGE, installed_law_package
 from core.legal.library.case_search import CaseService
 from core.legal.library.catalogue import Catalogue
 from core.legal.library.index import LegalIndex, LegalLibrary
-from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question
+from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question, may_be_legal_question
 from core.legal.library.statutes import Fallback, RegulationService
 from core.legal.text.case_numbers import may_name_case
 from core.legal.text.periods import Period, single_past_period
-from core.legal.text.statute_citations import find_citations
+from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
 from core.search import SearchService, SessionCache
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchType
@@ -43,8 +43,8 @@ class StatuteCheck:
 
 CHECK_CACHE_SIZE = 512
 JUDGMENT_CACHE_SIZE = 32
-MAX_ARTICLES = 3
-"""Number of articles shown beside the results of the web. The page 法规与案例 shows more."""
+_MOST_NAMED = 5
+"""Number of articles that count of those that a model names."""
 
 
 class LegalServices:
@@ -119,25 +119,42 @@ class LegalServices:
         """Return the findings for the articles that a judgment cites. Cached like `check`."""
         return _cited_in(self.verifier, judgment, self.library.version, date.today())
 
-    def articles_for(self, question: str, rewritten_question: str = "") -> SearchResponse | None:
+    def may_have_articles_for(self, question: str) -> bool:
+        """Return whether the question is close enough to the library for a model to be asked for words of statutes. One that
+        names its article needs no others."""
+        index, words = self.library.index(), one_line(question)[:MAX_QUESTION_LENGTH]
+        return index is not None and not _names_article(index, words) and may_be_legal_question(index, words)
+
+    def articles_for(
+        self, question: str, rewritten_question: str = "", statute_wording: str = "", *, limit: int = MAX_ARTICLES
+    ) -> SearchResponse | None:
         """Search the library for articles that answer a question; None if it has no good answer. A model's
-        `rewritten_question` is searched beside the reader's own words, or alone if these find nothing."""
+        `rewritten_question` is searched beside the reader's own words, or alone if these find nothing. A model's
+        `statute_wording` and the articles that it names are searched beside them, and never alone."""
         index = self.library.index()
-        wordings = _legal_wordings(index, question, rewritten_question) if index else []
+        if index is None:
+            return None
+        words, named, unknown = _parts_of_wording(index, statute_wording)
+        wordings = _legal_wordings(index, question, rewritten_question)
+        if not wordings and (named or is_legal_question(index, words)):
+            wordings = [one_line(rewritten_question or question)[:MAX_QUESTION_LENGTH]]
         if not wordings:
             return None
         best, *others = wordings
         as_of = single_past_period(question, date.today())
-        found = RegulationService(self.library).search(best, MAX_ARTICLES, other_wordings=others, as_of=as_of)
+        found = RegulationService(self.library).search(
+            best, limit, other_wordings=[*others, words], named_articles=named, as_of=as_of
+        )
         if not found.results:
             return None
+        missing = f"模型提到的{'、'.join(unknown)}，库中没有，没有采用。" if unknown else ""
         return SearchResponse(
             SearchQuery(best, type=SearchType.REGULATION),
             tuple(article_source(self.public_url, one, rank) for rank, one in enumerate(found.results, 1)),
             (Attempt(LAWS, AttemptOutcome.OK, found.search_time),),
             provider=LAWS,
             search_time=found.search_time,
-            notes=tuple(filter(None, (as_of and as_of.search_note, found.note))),
+            notes=tuple(filter(None, (as_of and as_of.search_note, found.note, missing))),
         )
 
     def regulations(
@@ -206,7 +223,26 @@ def _legal_wordings(index: LegalIndex, *wordings: str) -> list[str]:
     """Return the wordings that the library answers well, those that name an article first."""
     lines = dict.fromkeys(one_line(words)[:MAX_QUESTION_LENGTH] for words in wordings)
     fitting = [words for words in lines if is_legal_question(index, words)]
-    return sorted(fitting, key=lambda words: not any(one.law for one in find_citations(words, index.is_known)))
+    return sorted(fitting, key=lambda words: not _names_article(index, words))
+
+
+def _names_article(index: LegalIndex, words: str) -> bool:
+    return any(citation.law for citation in find_citations(words, index.is_known))
+
+
+def _parts_of_wording(index: LegalIndex, wording: str) -> tuple[str, list[Citation], list[str]]:
+    """Return the words that a model wrote, the articles that it names and the library holds, and those that it does not."""
+    words, named, unknown = "", [], []
+    position = 0
+    for citation in find_citations(wording, index.is_known):
+        law = index.resolve(citation.law) if citation.law else None
+        if law and index.article(law.id, citation.article):
+            named.append(citation)
+        elif citation.law:
+            unknown.append(f"《{citation.law}》{citation.article}")
+        words += wording[position : citation.start]
+        position = citation.end
+    return one_line(words + wording[position:]), named[:_MOST_NAMED], unknown
 
 
 def _without_duplicates(findings: Sequence[StatuteFinding]) -> tuple[StatuteFinding, ...]:

@@ -7,7 +7,7 @@ from .choices import NO_CHOICES, Choices
 from .configured import Configured
 from .excerpts import SearchState, are_related, in_script_of, is_small_talk, write_excerpts
 from .history import newest_messages
-from .law_search import WEB_SEARCH_FAILED, ArticleLookup, search_articles
+from .law_search import WEB_SEARCH_FAILED, may_be_in_library, search_articles
 from .page_reading import attach_files, read_sources, select_pages
 from .pasted_check import MAX_ADDRESSES, PastedTextCheck, check_pasted_text, parse_pasted_sources, validate_pasted_text
 from .query_rewriting import NOTHING_SPENT, Rewriter
@@ -15,12 +15,14 @@ from .question import AnswerOptions, Question
 from .reader_controls import Control, ControlGroup, control_groups, read_choices, restore_picked
 from .revision import Revision, has_problems
 from .run import Run
-from .run_sources import RunSources, excerptable, format_sources, format_within_budget
+from .run_sources import RunSources, excerptable, fair_share, format_sources, format_within_budget, max_articles
 from .search_notices import search_notices
+from .statute_wording import NOT_ASKED, StatuteWorder
 
 __all__ = [
     "MAX_ADDRESSES",
     "NOTHING_SPENT",
+    "NOT_ASKED",
     "NO_CHOICES",
     "WEB_SEARCH_FAILED",
     "Admission",
@@ -28,7 +30,6 @@ __all__ = [
     "AnswerOptions",
     "AnswerSaver",
     "AnswerService",
-    "ArticleLookup",
     "Choices",
     "Configured",
     "Control",
@@ -40,6 +41,7 @@ __all__ = [
     "Run",
     "RunSources",
     "SearchState",
+    "StatuteWorder",
     "TextsByNumber",
     "TooManyQuestions",
     "are_related",
@@ -47,11 +49,14 @@ __all__ = [
     "check_pasted_text",
     "control_groups",
     "excerptable",
+    "fair_share",
     "format_sources",
     "format_within_budget",
     "has_problems",
     "in_script_of",
     "is_small_talk",
+    "max_articles",
+    "may_be_in_library",
     "newest_messages",
     "parse_pasted_sources",
     "prompts",

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from core.answer.message import Message
 from core.base.chinese.script import to_simplified
 from core.base.chinese.sentences import QUESTION_WORDS, key_phrases, key_terms
-from core.base.settings import ModelChoice
 from core.base.text import normalize, one_line, shorten, terms
 from core.llm import Model, ask_once, estimate_tokens
 from core.llm.errors import ModelEmptyAnswer, ModelError, ModelTimeout
@@ -24,6 +23,7 @@ from core.llm.pieces import TokenUsage
 from core.reading import count_instructions
 from core.run.excerpts import is_small_talk
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions, fill_template
+from core.run.slow_models import SlowModels
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +31,6 @@ SECONDS = 4.0
 """The time limit of the call: the search waits no longer for a query than for a slow engine."""
 TOKENS = 512
 """The output limit. The query itself needs 60; some models think first."""
-REST_SECONDS = 600.0
-"""Seconds for which a model is not asked again after it was slow and gave no query."""
 MAX_EARLIER_QUESTIONS = 5
 QUESTION_LENGTH = 200
 ENOUGH_TOKENS = 20
@@ -62,8 +60,7 @@ class Rewriter:
 
     def __init__(self, *, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
-        self._clock = clock
-        self._rests: dict[tuple[ModelChoice, str | None], float] = {}
+        self._slow_models = SlowModels(patience=seconds / 2, clock=clock)
 
     async def rewrite(self, question: str, history: Sequence[Message], model: Model) -> Rewritten:
         """Return the query to search for. The first question of a conversation is always searched in its own words."""
@@ -71,12 +68,11 @@ class Rewriter:
         if not earlier or not _may_depend(question):
             return Rewritten(question)
         by_model = Rewritten("")
-        key = (model.choice, model.settings.openai.base_url)
-        began = self._clock()
-        if not model.choice.is_embedded and began >= self._rests.get(key, 0.0):
+        if not (model.choice.is_embedded or self._slow_models.is_resting(model)):
+            began = self._slow_models.began()
             by_model = await rewrite_by_model(question, history, model, seconds=self._seconds)
-            if not by_model.query and self._clock() - began >= self._seconds / 2:
-                self._rests[key] = self._clock() + REST_SECONDS
+            if not by_model.query:
+                self._slow_models.report_failure(model, began)
         return Rewritten(by_model.query or rewrite_by_rule(question, earlier), by_model.usage)
 
 

@@ -156,7 +156,7 @@ def _standalone_queries(settings: Settings) -> Control:
     return Control(
         "standalone_queries",
         "追问的搜索词",
-        "像「那第二种呢？」这样的追问，先补上前面说过的内容再搜索。第一个问题总是用原话。",
+        "像「那第二种呢？」这样的追问，先补上前面说过的内容再搜索。第一个问题总是用原话上网搜索。法律问题还会请模型改写成法条用语，只查本地法规库。选「用原话搜索」时都不改写。",
         options,
         next(words for words, on in options.items() if on == settings.chat.standalone_queries),
     )

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.base.settings import Settings
+from core.base.settings import ModelChoice, Settings
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
-from core.legal.entities import CASES, LAWS, LIBRARY_LABELS
+from core.legal.entities import CASES, LAWS, LIBRARY_LABELS, MAX_ARTICLES
 from core.llm import estimate_tokens
 from core.reading import Page, ReadingError, ReadOutcome, select_passages
 from core.search import SNIPPET_LENGTH, TITLE_LENGTH, sources_block
@@ -20,6 +20,10 @@ MIN_PASSAGES_LENGTH = 200
 """The fewest characters that a page gets in a prompt: about as many as a snippet has."""
 LONGEST_ARTICLE = 1_000
 """Characters of an article in a prompt. Hardly any is longer, so nearly all are shown whole."""
+TOKENS_PER_ARTICLE = 150
+"""Tokens of the budget for each article: with its heading an article has 120 on average."""
+MIN_ARTICLE_PASSAGES = 60
+FEWEST_ARTICLES, MOST_FOR_SMALL_MODELS = 3, 5
 MAX_FITTING_TRIES = 8
 
 
@@ -114,6 +118,12 @@ def with_page_details(source: Source, page: Page) -> Source:
     )
 
 
+def max_articles(settings: Settings, model: ModelChoice) -> int:
+    """Return the number of articles of the law library for a prompt: half of the budget, and fewer for a small model."""
+    most = MOST_FOR_SMALL_MODELS if model.is_small else MAX_ARTICLES
+    return max(FEWEST_ARTICLES, min(most, settings.chat.source_tokens // 2 // TOKENS_PER_ARTICLE))
+
+
 def format_within_budget(
     sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page] | None = None, question: str = ""
 ) -> tuple[tuple[Source, ...], str]:
@@ -121,7 +131,7 @@ def format_within_budget(
     beside the snippets is shared by the pages that were read: it holds passages that speak about the question."""
     kept = tuple(sources)
     while kept:
-        block = _sources_block(kept, settings, _article_texts(kept, settings, pages or {}))
+        block = _sources_block(kept, settings, _article_texts(kept, settings, pages or {}, question))
         if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
             return kept, format_sources(kept, settings, pages=pages or {}, question=question)
         kept = kept[:-1]
@@ -154,17 +164,47 @@ def _sources_block(sources: Sequence[Source], settings: Settings, texts: Mapping
     return sources_block(named, snippet_length=settings.search.snippet_length, passages_by_number=texts)
 
 
-def _article_texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page]) -> dict[int, str]:
-    """Return whole articles, because half a rule may say the opposite. Together they take at most half of the budget."""
-    laws = [source.number for source in sources if source.engine == LAWS and source.number in pages]
-    longest = min(LONGEST_ARTICLE, settings.chat.source_tokens // (2 * max(len(laws), 1)))
-    return {number: shorten(one_line(pages[number].text), longest) for number in laws}
+def _article_texts(
+    sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str
+) -> dict[int, str]:
+    """Return articles, whole where they fit, because half a rule may say the opposite. Together they take at most half of
+    the budget. Of a longer one its heading and what is about the question is returned."""
+    laws = {source.number: one_line(pages[source.number].text) for source in sources if _is_article(source, pages)}
+    tokens = sum(map(estimate_tokens, laws.values()))
+    room = settings.chat.source_tokens * sum(map(len, laws.values())) // max(2 * tokens, 1)
+    longest = min(LONGEST_ARTICLE, fair_share([len(text) for text in laws.values()], room))
+    return {
+        number: text if len(text) <= longest else _shortened_article(pages[number], question, longest)
+        for number, text in laws.items()
+    }
+
+
+def _is_article(source: Source, pages: Mapping[int, Page]) -> bool:
+    return source.engine == LAWS and source.number in pages
+
+
+def fair_share(lengths: Sequence[int], room: int) -> int:
+    """Return the length to which texts are cut so that all have room together. Short ones leave theirs to long ones."""
+    shortest_first = sorted(lengths)
+    for place, length in enumerate(shortest_first):
+        share = room // (len(lengths) - place)
+        if length > share:
+            return share
+        room -= length
+    return max(shortest_first, default=0)
+
+
+def _shortened_article(page: Page, question: str, length: int) -> str:
+    heading, _, text = page.text.partition("\n")
+    body = replace(page, text=text)
+    passages = passages_text(body, question, "", max(length - len(heading), MIN_ARTICLE_PASSAGES))
+    return shorten(one_line(f"{heading} {passages}"), length)
 
 
 def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> dict[int, str]:
     """Return articles, and passages of pages where there is room for them. What a library holds was chosen by the library."""
     read = [source for source in sources if source.number in pages and source.read != "library"]
-    articles = _article_texts(sources, settings, pages)
+    articles = _article_texts(sources, settings, pages, question)
     budget = settings.chat.source_tokens
     characters = budget // max(len(read), 1)
     for _ in range(MAX_FITTING_TRIES):

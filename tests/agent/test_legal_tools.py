@@ -135,8 +135,25 @@ class TestStatutes:
             action("regulation_search", "浮标登记满五年重新登记"), final("好[1]。"), environ=environ(data_dir)
         ) as world:
             events = world.ask("大雾的时候守塔人要鸣笛吗？")
-        first, second = looked_up(events).sources[:2]
-        assert {first.title, second.title} == {"《中华人民共和国浮标法》第二条", f"《{LIGHTHOUSE}》第三条之一"}
+        titles = {source.title for source in looked_up(events).sources[:3]}
+        assert {"《中华人民共和国浮标法》第二条", f"《{LIGHTHOUSE}》第三条之一"} <= titles
+
+    def test_articles_that_the_model_names_come_first_and_all_are_cut_to_fit(self, tmp_path: Path) -> None:
+        articles = [
+            {"number": f"第{n}条", "text": f"浮标由第{n}号船长登记。" * (200 if n < 4 else 1)} for n in range(1, 13)
+        ]
+        laws = invented.jsonl(tmp_path / "laws.jsonl", {"name": "浮标法", "articles": articles})
+        invented.library(tmp_path / "data", laws)
+        with agent(final("好。"), environ=environ(tmp_path / "data")) as world:
+            told: list[Any] = []
+            said = RegulationSearchTool(context=context(world, told)).run(
+                "浮标 船长登记 《浮标法》第八条 《浮标法》第九十条"
+            )
+        assert looked_up(told).sources[0].title == "《浮标法》第八条"
+        assert len(looked_up(told).sources) == 10
+        assert "没有第九十条" in said
+        assert "浮标由第12号船长登记。" in said or "浮标由第11号船长登记。" in said
+        assert len(said) < 6_000
 
     def test_an_old_version_has_an_address_of_its_own(self, data_dir: Path) -> None:
         with agent(final("好。"), environ=environ(data_dir)) as world:

@@ -37,26 +37,26 @@ def searches(events: list[RunEvent]) -> list[SearchFinished]:
 
 
 def test_articles_come_first_with_their_whole_text_and_then_the_web(data_dir: Path) -> None:
-    says = "延长工作时间的，支付不低于工资的百分之一百五十的工资报酬[1]。网上也这么说[4]。"
+    says = "延长工作时间的，支付不低于工资的百分之一百五十的工资报酬[1]。网上也这么说[8]。"
     with scripted_app(says=[[says]], engines=[FakeEngine("fake", results(5))], DATA_DIR=str(data_dir)) as (app, model):
         events = list(app.chat.stream(QUESTION, options=SEARCH))
     laws, web = searches(events)
     assert laws.response.provider == LAWS
-    assert [source.number for source in (*laws.sources, *web.sources)] == list(range(1, 9))
+    assert [source.number for source in (*laws.sources, *web.sources)] == list(range(1, 13))
     assert laws.sources[0].title == "《中华人民共和国劳动法》第四十四条"
-    prompt = str(model.asked[0][-1].content)
+    prompt = str(model.asked[-1][-1].content)
     assert "休息日安排劳动者工作又不能安排补休的，支付不低于工资的百分之二百" in prompt
     assert "URL: 本地法规库" in prompt
     assert "第5条摘要" in prompt
     (answer,) = (event for event in events if isinstance(event, Answer))
-    assert [source.number for source in answer.sources] == [1, 4]
+    assert [source.number for source in answer.sources] == [1, 8]
     assert answer.sources[0].read == "library"
     assert "本地法规库" in references_html(answer.sources, app_url="http://localhost:8501")
     (check,) = (event.check for event in events if isinstance(event, Checked))
     assert check.statements[0].citations[0].check.verdict.value == "supported"
     assert [line.title for line in lines_of(events).visible] == [f"查法规「{QUESTION}」", f"搜索「{QUESTION}」"]
     assert lines_of(events).totals == "已搜索 1 次 · 查法规 1 次"
-    assert len(message_from_run(events, seconds=1.0).sources) == 8
+    assert len(message_from_run(events, seconds=1.0).sources) == 12
 
 
 @pytest.mark.parametrize("question", ["今天天气怎么样", "Python 怎么排序"])
@@ -75,7 +75,7 @@ def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Pat
     (notice,) = (event for event in events if isinstance(event, Notice))
     assert "没有网页" in notice.text
     assert "没有使用搜索结果" not in notice.text
-    prompt = str(model.asked[0][-1].content)
+    prompt = str(model.asked[-1][-1].content)
     assert "不是网页" in prompt
     assert "百分之二百" in prompt
     (answer,) = (event for event in events if isinstance(event, Answer))
@@ -103,7 +103,7 @@ def test_long_articles_leave_room_for_the_web(tmp_path: Path) -> None:
         laws, web = searches(list(app.chat.stream("违约金法怎么规定违约金", options=SEARCH)))
     assert len(laws.sources) == 3
     assert web.sources
-    assert "标题1" in str(model.asked[0][-1].content)
+    assert "标题1" in str(model.asked[-1][-1].content)
 
 
 def test_a_broken_library_breaks_no_answer(tmp_path: Path) -> None:

@@ -12,11 +12,14 @@ from core.answer.check_results import AnswerCheck, Verdict
 from core.answer.events import Checked
 from core.answer.message import Message, message_from_run
 from core.answer.source_details import reading_status
+from core.base.settings import ModelChoice
+from core.legal.entities import LAWS
+from core.llm import estimate_tokens
 from core.run.answer_checking import AnswerChecks
 from core.run.question import AnswerOptions
-from core.run.run_sources import RunSources, format_within_budget
+from core.run.run_sources import RunSources, fair_share, format_within_budget, max_articles
 from core.search.engines.bundled import BundledEngine
-from core.search.types import SearchQuery
+from core.search.types import SearchQuery, SearchResult
 from core.store.conversations import new_conversation_id
 from support import invented
 from support.agents import agent, final
@@ -48,6 +51,51 @@ def test_the_model_reads_as_little_as_before_and_the_source_stays_the_librarys(m
     told = format_within_budget([source], settings, pages=run_sources.pages, question=TITLE)
     assert told == format_within_budget([source], settings, pages={}, question=TITLE)
     assert "灯塔每年检修 12 次" in run_sources.pages[1].text
+
+
+def _articles(*texts: str) -> list[SearchResult]:
+    return [
+        SearchResult(
+            f"《灯塔法》第{n}条",
+            f"https://law.example/{n}",
+            text[:50],
+            "law.example",
+            engine=LAWS,
+            read="library",
+            text=f"《灯塔法》第{n}条（有效）\n{text}",
+        )
+        for n, text in enumerate(texts, 1)
+    ]
+
+
+def test_ten_articles_leave_half_of_the_budget_and_short_ones_are_whole() -> None:
+    short, long = (
+        "守塔人应当在日落前点灯。",
+        "灯塔的费用由海事部门承担。" * 60 + "浮标每年检修 12 次。" + "守塔人按月领取津贴。" * 60,
+    )
+    run_sources, settings = RunSources(), loaded().values
+    sources = run_sources.add_results(_articles(*[short] * 7, *[long] * 3))
+    kept, told = format_within_budget(sources, settings, pages=run_sources.pages, question="浮标多久检修")
+    assert kept == sources
+    assert told.count(short) == 7
+    assert told.count("浮标每年检修 12 次。") == 3, "of a long one, what the question is about"
+    assert estimate_tokens(told) <= settings.chat.source_tokens * 0.75
+
+
+@pytest.mark.parametrize(
+    ("tokens", "model", "most"),
+    [(3_000, "gpt-5", 10), (1_500, "gpt-5", 5), (200, "gpt-5", 3), (3_000, "qwen2.5-1.5b", 5)],
+)
+def test_a_small_budget_and_a_small_model_get_fewer_articles(tokens: int, model: str, most: int) -> None:
+    settings = loaded(CHAT_SOURCE_TOKENS=str(tokens)).values
+    assert max_articles(settings, ModelChoice("openai", model)) == most
+
+
+@pytest.mark.parametrize(
+    ("lengths", "room", "share"), [([10, 20], 100, 20), ([10, 500, 500], 210, 100), ([], 100, 0), ([50, 50], 10, 5)]
+)
+def test_short_texts_leave_their_room_to_long_ones(lengths: list[int], room: int, share: int) -> None:
+    assert fair_share(lengths, room) == share
 
 
 @pytest.mark.parametrize("keeps", ["true", "false"])

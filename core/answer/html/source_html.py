@@ -17,10 +17,11 @@ from core.answer.html.comparison_html import comparison_html
 from core.answer.source_details import AGREEING, CITED, NOT_CITED, OFFICIAL, describe_source, is_official
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
+from core.legal.entities import LAWS
 from core.search.types import SearchResult, Source
 
 _NOTHING = Markup()
-_SUMMARY_LENGTH = 120
+_FIRST_WORDS, _SUMMARY_LENGTH = 36, 120
 _WHOLE_SNIPPET = 2_000
 _TITLE_LENGTH = 160
 
@@ -61,7 +62,9 @@ def _panel_row(source: Source, states: Mapping[int, str] | None, official: Itera
     mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
     state = "" if states is None else states.get(source.number, NOT_CITED)
     known = " · ".join(filter(None, (state, describe_source(source))))
-    entry = _entry(source.title, source.url, source.snippet, app_url, mark, known, summary_length=_WHOLE_SNIPPET)
+    is_brief = state == NOT_CITED and source.engine == LAWS  # ten whole articles would bury the pages below them
+    length = _FIRST_WORDS if is_brief else _WHOLE_SNIPPET
+    entry = _entry(source.title, source.url, source.snippet, app_url, mark, known, summary_length=length)
     kind = "cited" if state == CITED else "other"
     return Markup('<li value="%s" class="%s">%s</li>') % (source.number, kind, entry)
 

@@ -200,7 +200,7 @@ class ChatSettings(Section):
     )
     standalone_queries: Flag = Field(
         True,
-        description="追问补全成能单独搜索的搜索词再搜索，多一次很短的模型调用；第一个问题总是用原话，false 时每个问题都用原话",
+        description="追问补全成能单独搜索的搜索词再搜索，第一个问题总是用原话上网搜索；法律问题另外改写成法条用语，只查本地法规库。各多一次很短的模型调用，false 时一律用原话",
     )
     follow_ups: Flag = Field(False, description="回答后由模型给出三个追问建议，多一次模型调用")
 

@@ -15,10 +15,13 @@ from core.legal.library import ranking
 from core.legal.library.index_files import ARTICLE_FIELDS, TEXT, TextIndex, placeholders
 from core.legal.library.law_index import LawIndex, LawVersion
 from core.legal.text.lay_words import search_terms
+from core.legal.text.statute_citations import find_citations
 
 _MARGIN = 140
 """Number of extra hits to examine. Hits in old versions are dropped, and the weights of laws change the order."""
 _FILTERED_MARGIN = 900
+_REFERRING = 10
+"""Number of best hits whose references are followed: the general rules that a special one names often belong to the answer."""
 _EMBEDDED_LENGTH = 512
 """Characters of an article for the embedding model, which reads no more."""
 
@@ -81,14 +84,16 @@ class ArticleIndex(LawIndex):
         semantic_scores: SemanticScores = lambda _text, _limit: {},
         other_wordings: Sequence[str] = (),
         version_filter: VersionFilter | None = None,
+        named: Sequence[int] = (),
     ) -> list[StoredArticle]:
         """Return the articles that fit the words, best first; of two that fit alike, the statute. `semantic_scores`
-        adds articles with the same meaning; `other_wordings` are the same question in other words. `version_filter`
-        accepts the versions to search; without it, the current ones are searched."""
+        adds articles with the same meaning; `other_wordings` are the same question in other words, `named` the ids of
+        articles that a model takes for the answer. `version_filter` accepts the versions to search; without it, the
+        current ones are searched."""
         pool = limit + (_MARGIN if version_filter is None else _FILTERED_MARGIN)
         wordings = (text, *other_wordings)
-        rankings = (self._rank(wording, pool, semantic_scores, version_filter) for wording in wordings)
-        best = ranking.fuse_rankings(rankings, limit)
+        rankings = [self._rank(wording, pool, semantic_scores, version_filter) for wording in wordings]
+        best = ranking.fuse_rankings([*rankings, named], limit)
         by_id = {article.id: article for article in self._articles(f"id IN ({placeholders(best)})", *best)}
         return [by_id[identity] for identity in best]
 
@@ -104,7 +109,24 @@ class ArticleIndex(LawIndex):
             if version_filter(law) if version_filter else is_current:
                 covered = ranking.coverage(f"{words}\n{law.name}\n{path}", asked)
                 fitting[identity] = weight * ranking.article_fit(covered, len(words)) * scores[identity]
-        return sorted(fitting, key=lambda identity: -fitting[identity])
+        best = ranking.best_first(fitting)[:_REFERRING]
+        named = {identity: self._referred(identity, version_filter) for identity in best}
+        return ranking.best_first(ranking.add_referred(fitting, named))
+
+    def _referred(self, identity: int, version_filter: VersionFilter | None) -> set[int]:
+        """Return the ids of the articles that an article names, in versions that are searched."""
+        article = self._articles("id = ?", identity)[0]
+        found = set()
+        for citation in find_citations(article.text, self.is_known, in_statute=True) if "条" in article.text else ():
+            law = self.version(article.law_id) if citation.is_own_law else self.resolve(citation.law or "")
+            if law is None or not (version_filter is None or version_filter(law)):
+                continue
+            if citation.steps_back:
+                named = [self.preceding_article(law.id, article.number, citation.steps_back)]
+            else:
+                named = [self.article(law.id, number) for number in (citation.article, citation.last) if number]
+            found |= {one.id for one in named if one and one.id != identity}
+        return found
 
     def _weight_on(self, law_id: int, today: str) -> tuple[bool, float]:
         """Return whether this is the current version, and its weight. `today` is only the key of the cache."""

@@ -18,6 +18,10 @@ _LENGTH = 0.1
 """BM25 prefers short articles a little more than people's questions do."""
 _MEANING = 1.25
 """Weight of the closest meaning beside the best hit by words. docs/benchmarks.md has the data for the weights here."""
+_REFERENCE = 0.4
+"""Share of its score that an article gives to each article it names."""
+_KEPT = 3
+"""Number of best hits that no other wording of the question may displace."""
 _RANKS_ALIKE = 60
 """Usual constant of reciprocal rank fusion: the first few ranks of one wording count about the same."""
 
@@ -53,10 +57,26 @@ def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
     return {identity: (score - least) / width if width else 1.0 for identity, score in scores.items()}
 
 
-def fuse_rankings(rankings: Iterable[Sequence[int]], limit: int) -> list[int]:
-    """Return the best ids of several rankings (reciprocal rank fusion)."""
+def add_referred(scores: Mapping[int, float], referred: Mapping[int, Iterable[int]]) -> dict[int, float]:
+    """Return the scores with a part of an article's score added to the articles that it names (`referred`). Of several that
+    name the same one, the best counts."""
+    added: dict[int, float] = {}
+    for identity, names in referred.items():
+        for name in names:
+            added[name] = max(added.get(name, 0.0), _REFERENCE * scores[identity])
+    return {one: scores.get(one, 0.0) + added.get(one, 0.0) for one in (*scores, *(added.keys() - scores.keys()))}
+
+
+def best_first(scores: Mapping[int, float]) -> list[int]:
+    return sorted(scores, key=lambda identity: -scores[identity])
+
+
+def fuse_rankings(rankings: Sequence[Sequence[int]], limit: int) -> list[int]:
+    """Return the best ids of several rankings (reciprocal rank fusion), the first few of the first ranking among them."""
     fused: dict[int, float] = defaultdict(float)
     for ranking in rankings:
         for rank, identity in enumerate(ranking):
             fused[identity] += 1 / (_RANKS_ALIKE + rank)
-    return sorted(fused, key=lambda identity: -fused[identity])[:limit]
+    best = best_first(fused)[:limit]
+    missing = [identity for identity in rankings[0][: min(_KEPT, limit // _KEPT)] if identity not in best]
+    return best[: limit - len(missing)] + missing

@@ -172,12 +172,13 @@ class RegulationService:
         limit: int = 10,
         *,
         other_wordings: Sequence[str] = (),
+        named_articles: Sequence[Citation] = (),
         as_of: Period | None = None,
         law_filter: LawPredicate | None = None,
     ) -> RegulationResponse:
         """Return articles and laws for a query. `other_wordings` are the same question in other words, such as the
-        reader's own if a model chose the query. `as_of` searches the law of that time. `law_filter` limits the laws,
-        unless the query names a law."""
+        reader's own if a model chose the query; `named_articles` are those that a model takes for the answer. `as_of`
+        searches the law of that time. `law_filter` limits the laws, unless the query names a law."""
         started = time.perf_counter()
         query = one_line(text)
         if is_blank(query):
@@ -190,7 +191,8 @@ class RegulationService:
             raise NoLegalIndex
         wordings = tuple(to_simplified(words) for words in map(one_line, other_wordings) if _adds_terms(words, query))
         similar = self._library.similar_articles
-        lookup = _Lookup(index, to_simplified(query), limit, similar, wordings, as_of, law_filter) if index else None
+        asked = to_simplified(query)
+        lookup = _Lookup(index, asked, limit, similar, wordings, named_articles, as_of, law_filter) if index else None
         results, note = lookup.run() if lookup else ([], "")
         answered = lookup and (lookup.article_missing or (results and not lookup.law_missing))
         if answered or self._fallback is None:
@@ -228,6 +230,7 @@ class _Lookup:
     _limit: int
     _semantic_scores: SemanticScores
     _other_wordings: Sequence[str]
+    _named_articles: Sequence[Citation]
     _as_of: Period | None
     _law_filter: LawPredicate | None
     law_missing: bool = False
@@ -386,13 +389,20 @@ class _Lookup:
     def _search_full_text(self) -> list[LegalArticle]:
         wanted = self._is_wanted_version if self._as_of or self._law_filter else None
         limit = self._limit * (_MORE_THEN if self._as_of else 1)
-        hits = self._index.search(self._query, limit, self._semantic_scores, self._other_wordings, wanted)
+        named = [article.id for article in map(self._named_article, self._named_articles) if article]
+        hits = self._index.search(self._query, limit, self._semantic_scores, self._other_wordings, wanted, named)
         if not self._as_of:
             return [article_result(self._index, stored) for stored in hits]
         then = [(self._version_on_day(self._index.version(stored.law_id).key, self._as_of), stored) for stored in hits]
         lower = {stored.id: rank + (0 if one.is_exact else self._limit) for rank, (one, stored) in enumerate(then)}
         then.sort(key=lambda found: lower[found[1].id])
         return [replace(article_result(self._index, stored), remark=one.note) for one, stored in then[: self._limit]]
+
+    def _named_article(self, citation: Citation) -> StoredArticle | None:
+        law = self._index.resolve(citation.law or "")
+        if law and self._as_of:
+            law = self._version_on_day(law.key, self._as_of).law
+        return self._index.article(law.id, citation.article) if law else None
 
     def _is_wanted_version(self, law: LawVersion) -> bool:
         current = self._version_on_day(law.key, self._as_of).law if self._as_of else self._index.current(law.key)

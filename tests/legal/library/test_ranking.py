@@ -17,6 +17,21 @@ def test_several_wordings_agree_on_what_none_of_them_puts_first() -> None:
     assert ranking.fuse_rankings([[1, 2, 3], [4, 2, 5]], 1) == [2]
 
 
+def test_no_other_wording_displaces_the_first_hits_of_the_first() -> None:
+    own, others = [*range(1, 11)], [[*range(20, 40)], [*range(20, 40)], [*range(20, 25)]]
+    fused = ranking.fuse_rankings([own, *others], 10)
+    assert fused[0] == 20
+    assert [one for one in fused if one in own] == [1, 2, 3]
+    assert len(fused) == 10
+
+
+def test_an_article_gives_a_part_of_its_score_to_those_it_names() -> None:
+    """The best of those that name it counts, and nobody passes the one that names it."""
+    scores = ranking.add_referred({1: 10.0, 2: 8.0, 3: 1.0}, {1: [3, 4], 2: [4]})
+    assert scores == {1: 10.0, 2: 8.0, 3: 5.0, 4: 4.0}
+    assert ranking.best_first(scores) == [1, 2, 3, 4]
+
+
 def test_a_law_out_of_force_weighs_half() -> None:
     in_force, repealed = (
         ranking.law_weight(LawKind.STATUTE, "灯塔法", one) for one in (LawStatus.IN_FORCE, LawStatus.REPEALED)
