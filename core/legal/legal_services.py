@@ -19,7 +19,7 @@ from core.legal.library.catalogue import Catalogue
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question
 from core.legal.library.statutes import Fallback, RegulationService
-from core.legal.text.periods import Period, single_past_period
+from core.legal.text.periods import Period, parse_period, single_past_period
 from core.legal.text.statute_citations import find_citations
 from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
 from core.search import SearchService, SessionCache
@@ -81,9 +81,10 @@ class LegalServices:
         today = date.today()
         return _check(self.verifier, text, single_past_period(question, today), self.library.version, today)
 
-    def findings_in_judgment(self, judgment: str) -> tuple[StatuteFinding, ...]:
-        """Return the findings for the articles that a judgment cites. Cached like `check`."""
-        return _cited_in(self.verifier, judgment, self.library.version, date.today())
+    def findings_in_judgment(self, judgment: str, decided: str | None) -> tuple[StatuteFinding, ...]:
+        """Return the findings for the articles that a judgment cites, as they were when it was decided. Cached like
+        `check`."""
+        return _cited_in(self.verifier, judgment, parse_period(decided or ""), self.library.version, date.today())
 
     def articles_for(self, question: str, rewritten_question: str = "") -> SearchResponse | None:
         """Search the library for articles that answer a question; None if it has no good answer. A model's
@@ -159,8 +160,10 @@ def _check(verifier: Verifier, text: str, asked: Period | None, version: str | N
 
 
 @lru_cache(maxsize=JUDGMENT_CACHE_SIZE)
-def _cited_in(verifier: Verifier, judgment: str, version: str | None, day: date) -> tuple[StatuteFinding, ...]:
-    return _without_duplicates(verifier.verify(judgment, Author.PERSON)) if version else ()
+def _cited_in(
+    verifier: Verifier, judgment: str, decided: Period | None, version: str | None, day: date
+) -> tuple[StatuteFinding, ...]:
+    return _without_duplicates(verifier.verify(judgment, Author.PERSON, decided)) if version else ()
 
 
 def _legal_wordings(index: LegalIndex, *wordings: str) -> list[str]:

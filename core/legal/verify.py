@@ -14,6 +14,7 @@ from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import LawStatus
 from core.legal.errors import NoLegalIndex
 from core.legal.library.article_index import StoredArticle
+from core.legal.library.article_references import RENUMBERED, ArticleReference, article_references
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import version_on
@@ -37,6 +38,7 @@ _LEAST_PAIRS = 10
 """Smallest number of letter pairs that can be compared. Fewer stand in many articles."""
 _QUOTATION_MARK = re.compile(r"[“「『\"]")
 """Opening quotation mark. A restatement that quotes a contract or a party is not about the article alone."""
+_SENTENCE_END = re.compile(r"[。！？!?\n]")
 _LONGEST_RANGE = 20
 _MOST_ASKED_BACK = 50
 _MOST_TOGETHER = 20
@@ -157,10 +159,11 @@ class Verifier:
         texts, periods = _LawTexts(index), CitationPeriods(simple, as_of, asked_period)
         claims = zip(groups, find_quotations(simple, groups), find_restatements(simple, groups), strict=True)
         passages = [_Passage(text, group.citations, quote, claim, author) for group, quote, claim in claims]
+        cited = [(passage, citation) for passage in passages for citation in passage.citations]
+        retold = _retold_references(index, simple, [citation for _, citation in cited])
         return [
-            _CitationCheck(texts, passage, citation).finding(periods.period_for(citation))
-            for passage in passages
-            for citation in passage.citations
+            _CitationCheck(texts, passage, citation).finding(periods.period_for(citation), reference)
+            for (passage, citation), reference in zip(cited, retold, strict=True)
         ]
 
 
@@ -174,6 +177,25 @@ def _citations_of_laws(index: LegalIndex, citations: Iterable[Citation]) -> list
 def _has_article(index: LegalIndex, citation: Citation) -> bool:
     law = index.resolve(citation.law or "")
     return law is not None and index.article(law.id, citation.article) is not None
+
+
+def _retold_references(
+    index: LegalIndex, text: str, citations: Sequence[Citation]
+) -> Iterator[ArticleReference | None]:
+    """Yield for each citation the reference that it only repeats: 《证券法》第一百零三条 itself says 《公司法》第一百四十六条."""
+    told_by: Citation | None = None
+    for citation in citations:
+        if told_by is None or _SENTENCE_END.search(text, told_by.end, citation.start):
+            told_by = citation
+        yield _find_reference(index, told_by, citation) if told_by is not citation and not citation.edition else None
+
+
+def _find_reference(index: LegalIndex, told_by: Citation, citation: Citation) -> ArticleReference | None:
+    law, other = index.resolve(told_by.law or ""), index.resolve(citation.law or "")
+    article = index.article(law.id, told_by.article) if law and other and law.key != other.key else None
+    wanted = (other.name if other else "", str(citation.article))
+    references = article_references(index, article) if article else ()
+    return next((one for one in references if (one.law_name, one.article_number) == wanted), None)
 
 
 class _LawTexts:
@@ -239,13 +261,16 @@ class _CitationCheck:
         self._law = self._index.resolve(self._name)
         self._edition = citation.edition or self._edition_in_name()
 
-    def finding(self, time: CitationPeriod | None) -> StatuteFinding:
+    def finding(self, time: CitationPeriod | None, reference: ArticleReference | None) -> StatuteFinding:
+        """Check the citation against the law of a time, if one is known. A reference says which version it repeats."""
         if self._edition and self._edition.is_draft:
             return self._to_finding(_Assessment(StatuteMark.UNKNOWN, unchecked_reason=DRAFT))
         if self._law is None:
             return self._unknown_law()
         if self._edition:
             return self._check_edition(self._law, self._edition)
+        if reference and not (time and time.source is PeriodSource.CHOICE):
+            return self._check_reference(self._law, reference)
         return self._check_at_time(self._law, time) if time else self._check_current(self._law)
 
     def _check_current(self, law: LawVersion) -> StatuteFinding:
@@ -287,6 +312,15 @@ class _CitationCheck:
             return past
         other = f"{time.period.spaced}施行的是 {then.law.published} 公布的版本，请核对适用哪一版。"
         return replace(today, note=today.note + other)
+
+    def _check_reference(self, law: LawVersion, reference: ArticleReference) -> StatuteFinding:
+        if reference.note == RENUMBERED:
+            note = "提到它的条文制定之后，这部法规改过，库中没有当时的版本。"
+            return self._to_finding(_Assessment(StatuteMark.UNKNOWN, note, unchecked_reason=RENUMBERED), law)
+        meant = next((one for one in self._index.versions(law.key) if one.published == reference.version), None)
+        if reference.version is None or meant is None:
+            return self._check_current(law)
+        return self._check_version(meant, f"提到它的条文说的是{_version_name(meant)}。")
 
     def _unknown_law(self) -> StatuteFinding:
         if repealed := self._repeal_note(law_key(self._name)):

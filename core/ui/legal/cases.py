@@ -146,7 +146,7 @@ def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
     for title, text in legal_export.case_parts(case):
         st.subheader(title, anchor=False)
         draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
-    if cited := legal.findings_in_judgment(case.text):
+    if cited := legal.findings_in_judgment(case.text, case.date):
         st.subheader("引用的法条", anchor=False)
         statute_findings.draw(cited, key=f"cited-{case.id}")
     whole = st.expander("全文", icon=":material/article:", key=f"whole-{case.id}", on_change="rerun")

@@ -202,7 +202,10 @@ def test_what_a_case_cites_is_checked(judgments: LegalLibrary) -> None:
     assert case.gist == "民间借贷纠纷的要旨。"
     assert case_parts(case)[0][0] == "裁判要旨"
     with scripted_app(says=[], DATA_DIR=str(judgments.folder.parent)) as (app, _):
-        marks = [(verdict.mark.value, verdict.article_number) for verdict in app.legal.findings_in_judgment(case.text)]
+        marks = [
+            (verdict.mark.value, verdict.article_number)
+            for verdict in app.legal.findings_in_judgment(case.text, case.date)
+        ]
     assert marks == [("○", "第三条"), ("✗", "第九十九条")]
 
 
