@@ -21,14 +21,16 @@ from core.answer import (
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
-    UNCITED,
     VERDICTS_WORST_FIRST,
     agreeing_sources,
     describe_source,
     list_agreements,
     list_verdicts,
+    other_uncited,
     reading_status,
     tally,
+    uncited_label,
+    with_statutes,
 )
 from core.answer.events import (
     Answer,
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
     from core.answer.message import Message, Mode
     from core.app import App
     from core.backup import Installation
-    from core.legal import ImportProgress, ImportReport, LegalArticle, Period
+    from core.legal import ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
     from core.run import AnswerService
 
 OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
@@ -391,6 +393,7 @@ class _Transcript(_RunOutput):
         super().__init__(app, mode)
         self._question = question
         self._check: AnswerCheck | None = None
+        self._statutes: StatuteCheck | None = None
         self._told = set[str]()
 
     def __call__(self, event: RunEvent) -> None:
@@ -415,11 +418,11 @@ class _Transcript(_RunOutput):
                 print(text if self._mode == "agent" else "", flush=True)
                 if self._message.is_unsourced:
                     print(NO_SOURCES_NOTE, file=sys.stderr)
-                if (checked := self._app.check_statutes(text, self._question)) and checked.has_index:
-                    verdicts = (_verdict_text(verdict.to_json()) for verdict in checked.findings)
+                self._statutes = self._app.check_statutes(text, self._question)
+                if self._statutes and self._statutes.has_index:
+                    verdicts = (_verdict_text(verdict.to_json()) for verdict in self._statutes.findings)
                     print("\n法条核验", *verdicts, self._app.legal.library_summary, sep="\n")
-                if self._check is not None:
-                    _print_check(self._check)
+                _print_check(with_statutes(self._check, self._statutes))
                 if sources:
                     print("\n参考文献", *map(_source_text, sources), sep="\n")
                 if agreeing := agreeing_sources(self._check, self._message.sources, sources):
@@ -427,7 +430,7 @@ class _Transcript(_RunOutput):
             case Checked(check=check):
                 self._check = check
                 if check.opinion:  # comes after the answer
-                    _print_check(check)
+                    _print_check(with_statutes(check, self._statutes))
             case Usage(estimated=estimated):
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):
@@ -448,8 +451,8 @@ class _Transcript(_RunOutput):
             print(sentence, file=sys.stderr)
 
 
-def _print_check(check: AnswerCheck) -> None:
-    if counted := tally(check):
+def _print_check(check: AnswerCheck | None) -> None:
+    if check and (counted := tally(check)):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
         print(f"\n依据核对\n{counted}", *problems, *list_agreements(check), *opinion, HOW_MADE_NOTE, sep="\n")
@@ -633,6 +636,7 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
     sources = read or read_address_sources(options.sources, app.reader, _print_note)
     checked = check_answer(text, sources, meaning=app.checks.meaning)
+    checked = with_statutes(checked, app.check_statutes(text)) or checked
     output.print_document(checked.to_json(), lambda: _checked_text(checked))
     return _status_of((MARKS[verdict.verdict] for verdict in list_verdicts(checked)), options.fail_on)
 
@@ -661,7 +665,7 @@ def _checked_text(checked: AnswerCheck) -> str:
         for statement in checked.statements
         for citation in statement.citations
     ]
-    lines += (f"{UNCITED} {statement.text}" for statement in checked.unsourced)
+    lines += (f"{uncited_label(statement)} {statement.text}" for statement in other_uncited(checked))
     lines += map(str, list_agreements(checked))
     return "\n".join([*lines, checked.summary, HOW_MADE_NOTE])
 

@@ -31,6 +31,9 @@ class StatuteCheck:
     """Result of the statute check (法条核验) of one text."""
 
     findings: tuple[StatuteFinding, ...]
+    """The different findings, as readers see them below a text."""
+    by_place: tuple[StatuteFinding, ...] = ()
+    """One finding per citation."""
     has_index: bool = True
     """False if no law was imported, so nothing could be looked up."""
 
@@ -155,8 +158,8 @@ def _check(verifier: Verifier, text: str, asked: Period | None, version: str | N
     if version is None:
         cites = any(citation.law for citation in find_citations(text))
         return StatuteCheck((), has_index=False) if cites else None
-    findings = _without_duplicates(verifier.verify(text, Author.MODEL, asked_period=asked))
-    return StatuteCheck(findings) if findings else None
+    found = tuple(verifier.verify(text, Author.MODEL, asked_period=asked))
+    return StatuteCheck(_without_duplicates(found), found) if found else None
 
 
 @lru_cache(maxsize=JUDGMENT_CACHE_SIZE)

@@ -111,6 +111,11 @@ class StatuteFinding:
             return self.mark.meaning
         return "引文与条文不一致" if self.is_misquoted else "所述内容与条文不符"
 
+    @property
+    def severity(self) -> int:
+        """Key for sorting: the smaller, the more urgently a reader should look at it."""
+        return WORST_FIRST.index(self.mark)
+
     def to_json(self) -> dict[str, Any]:
         """Return the finding with the keys of the documented JSON."""
         return {

@@ -72,7 +72,7 @@ CHECK = AnswerCheck(
 def drawn(text: str, check: AnswerCheck | None) -> str:
     annotated = annotate(text, check)
     blocks = "\n\n".join(block.text for block in split_clean_blocks(annotated.text))
-    return str(render_annotated(blocks, annotated.notes, SOURCES, anchor="a"))
+    return str(render_annotated(blocks, annotated, SOURCES, anchor="a"))
 
 
 def test_each_number_says_what_was_compared_in_shape_and_words() -> None:
@@ -122,7 +122,7 @@ def test_a_sentence_that_a_source_says_has_a_chip_that_is_no_citation() -> None:
 
 def test_a_source_that_is_gone_has_no_chip() -> None:
     annotated = annotate(ANSWER, AGREEING)
-    assert "agreeing" not in render_annotated(annotated.text, annotated.notes, SOURCES[:1])
+    assert "agreeing" not in render_annotated(annotated.text, annotated, SOURCES[:1])
 
 
 def test_what_the_model_did_not_cite_is_counted_apart() -> None:

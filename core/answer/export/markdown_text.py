@@ -40,7 +40,10 @@ def answer_as_markdown(
 ) -> str:
     """Return one answer with the results of its checks and its references."""
     parts = [make_inert(message.shown_text)]
-    checks = {"依据核对": common.check_lines(message), "法条核验": common.statute_lines(message, check_statutes)}
+    checks = {
+        "依据核对": common.check_lines(message, check_statutes),
+        "法条核验": common.statute_lines(message, check_statutes),
+    }
     for name, lines in checks.items():
         if shown := "\n".join(f"- {escape_line(line)}" for line in lines):
             parts += [f"**{name}**", shown]

@@ -13,6 +13,7 @@ from core.legal.library.article_index import StoredArticle
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import version_on
+from core.legal.text.law_qualifiers import Edition
 from core.legal.text.periods import Period
 from core.legal.text.statute_citations import Citation, find_citations
 
@@ -81,10 +82,7 @@ def _references(
             yield ArticleReference(name, str(found.number), _first_words(found), *place), found.number
         return
     for number in cited_numbers(citation):
-        if citation.edition and current:
-            article = _article_of_year(index, current, citation.edition.year, number)
-        else:
-            article = article_when_cited(index, own, current, number) if current else None
+        article = _meant_article(index, own, current, citation.edition, number) if current else None
         if isinstance(article, StoredArticle):
             meant = index.version(article.law_id)
             version = meant.published if current and meant.id not in (current.id, own.id) else None
@@ -93,10 +91,14 @@ def _references(
             yield ArticleReference(name, str(number), None, *place, note=article or NOT_HELD), number
 
 
-def _article_of_year(index: LegalIndex, law: LawVersion, year: int, number: ArticleNumber) -> StoredArticle | None:
-    """Return an article in the version that was published in a year: 2001年修正的商标法. 修改前的 names no year."""
-    made = (one for one in index.versions(law.key) if year and (one.published or "").startswith(str(year)))
-    version = next(made, None)
+def _meant_article(
+    index: LegalIndex, citing: LawVersion, cited: LawVersion, edition: Edition | None, number: ArticleNumber
+) -> StoredArticle | str | None:
+    """Return the article of the named version (2001年修正的商标法), else that of the time. 修改前的 names no version."""
+    if edition is None:
+        return article_when_cited(index, citing, cited, number)
+    year = str(edition.year or "unknown")
+    version = next((one for one in index.versions(cited.key) if (one.published or "").startswith(year)), None)
     return index.article(version.id, number) if version else None
 
 
