@@ -32,6 +32,7 @@ from core.legal.text.rule_wording import (
     replace_terms,
     split_rules_of_claim,
     with_names_of,
+    with_terms_of,
 )
 
 _MOST_TRIED = 12
@@ -55,7 +56,7 @@ def compare_with_article(
     if by_rules.match is RuleMatch.AGREES or not can_be_aligned(claim) or contained_share(claim, article) < _FOREIGN:
         return by_rules
     wording = with_names_of(article, plain_wording(claim))
-    restated = _Restated(wording, _Article(plain_wording(article), paragraph, item))
+    restated = _Restated(wording, _Article(with_terms_of(claim, plain_wording(article)), paragraph, item))
     if restated.agrees:
         return RuleComparison(RuleMatch.AGREES)
     return by_rules if by_rules.match is RuleMatch.CONTRADICTS else restated.difference()
