@@ -394,9 +394,9 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         unchecked = core("ask", "守塔人要做什么？", **model)
         server.script = ["《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"]
         then = core("ask", "2015 年的合同，谁看守灯塔？", DATA_DIR=str(tmp_path / "data"), **model)
-    assert "✓ 《灯塔法》第二条：与条文一致；按 2015 年施行的版本（2010-05-01 公布）核对。" in then.stdout
+    assert "✓ 《灯塔法》第二条：引述与条文一致；按 2015 年施行的版本（2010-05-01 公布）核对。" in then.stdout
     assert told.stdout.endswith(
-        "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
+        "法条核验\n○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
     assert "法条核验" not in unchecked.stdout
@@ -505,7 +505,7 @@ def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
     draft = tmp_path / "draft.txt"
     draft.write_bytes("依《灯塔法》第三条和《灯塔法》第九十九条。".encode("gb18030"))
     told = laws("law", "verify", str(draft))
-    assert told.stdout == "○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+    assert told.stdout == "○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
     (document,) = lines(laws("law", "verify", str(draft), "--json"))
     assert len(document["citations"]) == 2
     draft.write_text("没有引用。", "utf-8")

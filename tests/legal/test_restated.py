@@ -140,7 +140,7 @@ def test_what_was_said_and_its_meaning_are_in_the_json(verifier: Verifier) -> No
     document = only(verifier, "《劳动合同法》第二十二条规定，试用期包含在劳动合同期限内。").to_json()
     assert document["claim"] == "试用期包含在劳动合同期限内"
     assert document["text"] == ARTICLES["22"]
-    assert document["meaning"] == {"≠": "所述内容与条文不符", "○": "条文存在"}[document["mark"]]
+    assert document["meaning"] == {"≠": "所述内容与条文不符", "○": "未能比对"}[document["mark"]]
 
 
 @pytest.mark.parametrize(

@@ -41,18 +41,13 @@ _SUBJECT_OF_CASE = re.compile(
     r"^(?P<subject>[^，。；：的]{2,14}?(?:人|者|单位|公司|机关|部门|机构|组织|法院|政府|企业))"
     r"(?P<case>(?!承担|应当|可以|不得|有)[^，。；：]{4,60}(?:的|后|时))，(?P<duty>(?:应当|可以|不得|必须|有权)[^。；]+)"
 )
-_DUTIES = re.compile("，(?=(?:并)?(?:不得|应当|可以|必须|有权|禁止))")
 
 
 def _with_subject(line: str) -> Iterator[str]:
-    """Yield each duty of a rule with its subject: 单位不得损坏、不得占用 is 单位不得占用, too; and the subject behind the case."""
+    """Yield a rule with its subject behind the case: 发生事故后，单位应当报告 for 单位发生事故后，应当报告."""
     for rule in re.split("[。；;]", line):
         if found := _SUBJECT_OF_CASE.match(rule):
             yield f"{found['case']}，{found['subject']}{found['duty']}"
-        first, *others = _DUTIES.split(rule)
-        subject = re.match("^[^，。；：]{2,20}?(?=不得)", first)
-        if subject:
-            yield from (f"{subject[0]}{one}" for one in others if one.startswith("不得"))
 
 
 def _rules(text: str, paragraph: int | None, item: int | None) -> Iterator[str]:

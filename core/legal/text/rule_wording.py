@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 _NUMBER = "[〇零一二三四五六七八九十百千0-9]{1,9}"
 _SAME = (
-    (re.compile("[（(](?![^（）()]*[除不含包]|[一二三四五六七八九十\\d]+[）)])[^（）()]{1,12}[）)]"), ""),
-    (re.compile("[双两]倍"), "二倍"),
     (re.compile("经过(?=[^，。；]{2})"), "经"),
     (re.compile("到期(?=[的，])"), "期满"),
     (re.compile("之日起算"), "之日起计算"),
@@ -83,11 +81,38 @@ _PARTIES = """
 _GROUPS = [group.split() for line in _EXCLUSIVE.strip().splitlines() for group in line.split("|")]
 _EXCLUSIONS = [pair for group in _GROUPS for pair in permutations(group, 2)]
 _PARTY = re.compile("|".join(sorted(_PARTIES.split(), key=len, reverse=True)))
-_TERM = re.compile("|".join(sorted({term for group in _GROUPS for term in group}, key=len, reverse=True)))
+_TERMS = {term for group in _GROUPS for term in group}
+_TERM = re.compile("|".join(sorted(_TERMS, key=len, reverse=True)))
+_ANY_TERM = re.compile("|".join(sorted({*_TERMS, *_PARTIES.split()}, key=len, reverse=True)))
+_ANYBODY = frozenset(
+    [
+        "当事人",
+        "权利人",
+        "义务人",
+        "利害关系人",
+        "行为人",
+        "机关",
+        "单位",
+        "个人",
+        "主管部门",
+        "主管机关",
+        "行政机关",
+        "公司",
+        "雇主",
+        "职工",
+    ]
+)
+"""Parties whom an article may call by another name."""
 
 
 _CONSEQUENCES = ("无效", "视为", "连带", "自动", "一律", "消灭", "丧失")
 """What a rule provides in these words and no others."""
+
+
+def has_terms_of(claim: str, article: str) -> bool:
+    """Return whether the article names all parties, consequences and exclusive terms of a claim."""
+    named = [*_PARTY.findall(claim), *_TERM.findall(claim), *(word for word in _CONSEQUENCES if word in claim)]
+    return all(word in article for word in named)
 
 
 def other_consequence(claim: str, article: str) -> str:
@@ -95,11 +120,15 @@ def other_consequence(claim: str, article: str) -> str:
     return next((word for word in _CONSEQUENCES if word in claim and word not in article), "")
 
 
+_ASIDE = re.compile("[（(](?![^（）()]*[除不含包]|[一二三四五六七八九十\\d]+[）)])[^（）()]{1,12}[）)]")
+"""What an article says in brackets, unless it adds or excepts something."""
 _BREACH = re.compile("不履行(?:合同)?(?:债务|义务)或者履行(?:合同)?(?:债务|义务)不符合约定")
 
 
 def with_terms_of(claim: str, article: str) -> str:
-    """Return an article with a term of the claim where the law says at length what it means: 违约."""
+    """Return an article without brackets if the claim has none, and with its term for what the law says at length: 违约."""
+    if "（" not in claim and "(" not in claim:
+        article = _ASIDE.sub("", article)
     return _BREACH.sub("违约", article) if "违约" in claim and "违约" not in article else article
 
 
@@ -127,15 +156,20 @@ def replace_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
     """Yield a term of the claim, another of the article that excludes it, and the claim with this in its place: once, and
     wherever the term stands."""
     present = set(_TERM.findall(article))
-    places: dict[str, list[int]] = {}
-    for found in _TERM.finditer(claim):
-        places.setdefault(found[0], []).append(found.start())
-    for term, other in _EXCLUSIONS:
-        if other in present:
-            for at in places.get(term, ()):
-                yield term, other, claim[:at] + other + claim[at + len(term) :]
-            if len(places.get(term, ())) > 1:
-                yield term, other, _substitute(_TERM, {term: other}, claim)
+    pairs = [(term, other) for term, other in _EXCLUSIONS if other in present and term in claim]
+    for term, other in dict.fromkeys([*pairs, *_strange_parties(claim, article)]):
+        places = [found.start() for found in _ANY_TERM.finditer(claim) if found[0] == term]
+        for at in places:
+            yield term, other, claim[:at] + other + claim[at + len(term) :]
+        if len(places) > 1:
+            yield term, other, _substitute(_ANY_TERM, {term: other}, claim)
+
+
+def _strange_parties(claim: str, article: str) -> list[tuple[str, str]]:
+    """Return each party of a claim that the article does not name, with each party that it names."""
+    strange = [party for party in _PARTY.findall(claim) if party not in article and party not in _ANYBODY]
+    named = [party for party in _PARTY.findall(article) if party not in _ANYBODY and party not in claim]
+    return list(product(strange, named))
 
 
 def has_parties_in_order(claim: str, rule: str) -> bool:

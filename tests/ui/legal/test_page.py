@@ -342,7 +342,7 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
     assert shown[0] == ":red-badge[≠ 引文与条文不一致] 灯塔法第四条"
     assert shown[1].startswith(":red-badge[✗ 没有这一条] 《灯塔法》第九条 · 全文共")
     assert shown[2] == ":gray-badge[？ 库中没有这部法规] 《月光法》第一条"
-    assert ":blue-badge[○ 条文存在] 《灯塔法》第三条" in shown
+    assert ":blue-badge[○ 未能比对] 《灯塔法》第三条" in shown
     assert "违反本法第二条" in html(page)
     assert "<ins>、第三条之一</ins>" in html(page)
     assert page.button_group[1].options == ["全部 5", "有问题 2", "未核 1", "没有问题 2"]
