@@ -67,9 +67,9 @@ def compare_with_article(
 
 
 _COMMA = re.compile("[，,：:]")
-_CLAUSE_LIKE = 0.3
+_CLAUSE_LIKE = 0.6
 """Smallest share of a clause that a clause of the rule holds, if that is to say the same."""
-_ALIKE = 0.55
+_ALIKE = 0.7
 """Smallest share of a claim that its article holds in similar words."""
 
 
