@@ -82,7 +82,7 @@ class ArticleRules:
     def __init__(self, article: str, paragraph: int | None = None, item: int | None = None) -> None:
         texts = split_rules(article, paragraph, item)[:_MOST_RULES]
         self._rules = [rule for text in texts if (rule := _Sentence(text)).words]
-        self._joined = [_Sentence(text) for text in _joined_rules(article)]
+        self._article = article
 
     def compare(self, claim: str) -> RuleComparison:
         """Compare each sentence of the claim with the rule that is most like it."""
@@ -115,7 +115,8 @@ class ArticleRules:
     def _joins_rules(self, sentence: _Sentence) -> bool:
         """Return whether a sentence is more like two rules together, the case of one and the duty of the next."""
         single = max((_overlap(sentence, rule) for rule in self._rules), default=0.0)
-        return any(_overlap(sentence, joined) > single + _CLEARLY_MORE for joined in self._joined)
+        joined = map(_Sentence, _joined_rules(self._article))
+        return any(_overlap(sentence, one) > single + _CLEARLY_MORE for one in joined)
 
 
 def _joined_rules(article: str) -> Iterator[str]:

@@ -82,7 +82,7 @@ class WordKind(Enum):
 
 _WORD_KINDS = (
     dict.fromkeys(("应当", "可以", "不得", "无需"), WordKind.MODAL)
-    | dict.fromkeys(("不", "未", "未经", "无", "非", "否", "免", "除"), WordKind.NEGATION)
+    | dict.fromkeys(("不", "未", "未经", "无", "非"), WordKind.NEGATION)
     | dict.fromkeys(("≥", ">", "≤", "<"), WordKind.BOUND)
 )
 
@@ -107,7 +107,8 @@ def rule_words(text: str) -> list[RuleWord]:
     for match in _WORD.finditer(comparison_form(text)):
         kind = match.lastgroup or ""
         if kind == "other":
-            found.append(RuleWord(match[0].lower(), match.start(), match.end()))
+            key = match[0].lower()
+            found.append(RuleWord(key, match.start(), match.end(), _WORD_KINDS.get(key, WordKind.PLAIN)))
         elif match["quantity"]:
             found += _quantity(match)
         else:

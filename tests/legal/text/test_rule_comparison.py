@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from core.legal.text.article_comparison import compare_with_article
+from core.legal.text.article_comparison import compare_with_article, has_all_details
 from core.legal.text.rule_comparison import ArticleWords, RuleMatch, contained_share
 from support.labour_law import ARTICLES
 
@@ -94,6 +94,7 @@ def test_contradicts(claim: str, article: str, said: str, stands: str) -> None:
     [
         ("两年期合同的试用期最长不超过2个月", PROBATION),
         ("你的合同期限为两年，因此试用期最长为两个月", PROBATION),  # two years are a case of 一年以上不满三年
+        ("醉酒驾驶营运机动车的，十年内不得重新取得机动车驾驶证", DRUNK),  # the case of one rule, the duty of the next
         ("今天是个好天气", PROBATION),
         ("劳动合同期限内", PROBATION),  # too little to be a rule
         ("", PROBATION),
@@ -127,3 +128,21 @@ def test_hostile_claims_are_compared_at_once(claim: str) -> None:
     started = time.thread_time()
     compare_with_article(claim, PROBATION)
     assert time.thread_time() - started < 2
+
+
+COMMUTE = "职工有下列情形之一的，应当认定为工伤：\n（一）在上下班途中，受到非本人主要责任的交通事故伤害的；\n（二）因工外出期间失踪的。"
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("职工在上下班途中受到非本人主要责任的交通事故伤害的，应当认定为工伤", True),
+        ("职工在上下班途中受到本人主要责任的交通事故伤害的，应当认定为工伤", False),
+        ("职工在上下班途中受到非本人主要责任的交通事故伤害的，可以认定为工伤", False),
+        ("职工在上下班途中三日内受到非本人主要责任的交通事故伤害的，应当认定为工伤", False),
+        ("公安机关在上下班途中受到非本人主要责任的交通事故伤害的，应当认定为工伤", False),
+        ("用餐时摔伤的，应当认定为工伤", False),
+    ],
+)
+def test_similar_content_has_every_value_duty_negation_and_party(claim: str, expected: bool) -> None:
+    assert has_all_details(claim, COMMUTE) is expected
