@@ -204,5 +204,6 @@ def agreeing_sources(
 def tally(check: AnswerCheck) -> str:
     """Return the totals: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
     cited = [check.summary] if check.statements else []
-    kinds = Counter(map(uncited_label, sorted(check.uncited, key=lambda one: one.check is not None)))
+    uncited = sorted(check.uncited, key=lambda one: (one.check is not None, one.statute is None))
+    kinds = Counter(one.statute.meaning if one.statute else uncited_label(one) for one in uncited)
     return " · ".join(cited + [f"{count} 句{kind}" for kind, count in kinds.items()])

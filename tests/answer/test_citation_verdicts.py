@@ -254,7 +254,7 @@ FOUND = (
 def test_a_sentence_that_names_an_article_has_the_worst_verdict_on_it_instead_of_no_source() -> None:
     check = with_statutes(UNCITED, StatuteCheck(FOUND[:1], FOUND))
     assert check is not None
-    assert tally(check) == "1 句≠ 所述内容与条文不符 · 1 句结论，未核 · 1 句无出处"
+    assert tally(check) == "1 句所述内容与条文不符 · 1 句结论，未核 · 1 句无出处"
     html = drawn(NAMING, check)
     assert "守塔人应当点灯。≠ 所述内容与条文不符因此，他违法了。结论，未核" in shown(html)
     assert 'class="wy-uncited wy-mark red"' in html

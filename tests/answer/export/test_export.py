@@ -181,7 +181,7 @@ def test_what_names_an_article_or_concludes_is_told_alike_in_every_format() -> N
     document = docx.Document(BytesIO(as_word("题", [CONCLUDED], check_statutes=check_statutes)))
     word = "\n".join(paragraph.text for paragraph in document.paragraphs)
     for text in (markdown, page, word):
-        assert "1 句✓ 引述与条文一致 · 1 句结论，未核。" in text
+        assert "1 句引述与条文一致 · 1 句结论，未核。" in text
         assert "✓ 引述与条文一致：根据《民法典》第一千零七十九条，应当准予离婚。" in text
         assert "结论，未核：因此，你会离成。" in text
         assert "无出处" not in text
