@@ -610,6 +610,17 @@ def test_the_terminal_names_the_source_of_an_answer_without_numbers(core: Core) 
     assert "参考文献" not in shown
 
 
+def test_conclusions_and_sentences_that_name_an_article_are_told(core: Core, tmp_path: Path, sources: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    answer = "灯塔公司2024年的收入为1.2亿元[1]。因此，它很富有。根据《灯塔法》第三条，守塔人应当在日落前点灯。"
+    told = core("check", "-", "--sources", str(sources), stdin=answer, DATA_DIR=str(tmp_path / "data"))
+    assert "结论，未核 因此，它很富有。\n✓ 引述与条文一致 根据《灯塔法》第三条" in told.stdout
+    (document,) = lines(
+        core("check", "-", "--sources", str(sources), "--json", stdin=answer, DATA_DIR=str(tmp_path / "data"))
+    )
+    assert [one.get("statute", {}).get("mark") for one in document["uncited"]] == [None, "✓"]
+
+
 def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:
     page = "<html><body><article><h1>灯塔</h1><p>海州灯塔建成于2001年，塔高六十米，由三名守塔人轮流值守。</p></article></body></html>"
     address = web.page("lamps.example/tower", page.encode(), "Content-Type: text/html; charset=utf-8")
