@@ -22,6 +22,7 @@ from core.base.settings import (
     load_settings,
     log_problems,
 )
+from core.base.text import clean
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat import ChatService
@@ -207,7 +208,7 @@ class App:
         if not (may_cite(text) or may_name_case(text)):
             return None
         try:
-            return self.legal.check(text, question, load_source_texts)
+            return self.legal.check(clean(text), question, load_source_texts)
         except Exception:
             log.exception("the statutes of an answer could not be checked")
             return None

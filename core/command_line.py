@@ -22,14 +22,16 @@ from core.answer import (
     MARKS,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
-    UNCITED,
     VERDICTS_WORST_FIRST,
     agreeing_sources,
     describe_source,
     list_agreements,
     list_verdicts,
+    other_uncited,
     reading_status,
     tally,
+    uncited_label,
+    with_statutes,
 )
 from core.answer.check_texts import source_words
 from core.answer.events import (
@@ -397,6 +399,7 @@ class _Transcript(_RunOutput):
         self._question = question
         self._run = run
         self._check: AnswerCheck | None = None
+        self._statutes: StatuteCheck | None = None
         self._told = set[str]()
 
     def __call__(self, event: RunEvent) -> None:
@@ -422,8 +425,7 @@ class _Transcript(_RunOutput):
                 if self._message.is_unsourced:
                     print(NO_SOURCES_NOTE, file=sys.stderr)
                 self._print_statute_check(text)
-                if self._check is not None:
-                    _print_check(self._check)
+                _print_check(with_statutes(self._check, self._statutes))
                 if sources:
                     print("\n参考文献", *map(_source_text, sources), sep="\n")
                 if agreeing := agreeing_sources(self._check, self._message.sources, sources):
@@ -431,7 +433,7 @@ class _Transcript(_RunOutput):
             case Checked(check=check):
                 self._check = check
                 if check.opinion:  # comes after the answer
-                    _print_check(check)
+                    _print_check(with_statutes(check, self._statutes))
             case Usage(estimated=estimated):
                 print(f"{event.total:,} tokens{'（估算）' if estimated else ''}", file=sys.stderr)
             case RunFailed(message=message):
@@ -447,7 +449,7 @@ class _Transcript(_RunOutput):
 
     def _print_statute_check(self, text: str) -> None:
         words = partial(source_words, self._message.sources, lambda: self._run.pages)
-        checked = self._app.check_statutes(text, self._question, words)
+        self._statutes = checked = self._app.check_statutes(text, self._question, words)
         if checked and (checked.findings or not checked.has_index):
             print("\n法条核验", *_statute_check_lines(self._app, checked), sep="\n")
         if checked and checked.cases:
@@ -470,8 +472,8 @@ def _statute_check_lines(app: App, checked: StatuteCheck) -> Iterator[str]:
         yield f"回答引用的法条没有核对：{NoLegalIndex()}"
 
 
-def _print_check(check: AnswerCheck) -> None:
-    if counted := tally(check):
+def _print_check(check: AnswerCheck | None) -> None:
+    if check and (counted := tally(check)):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
         print(f"\n依据核对\n{counted}", *problems, *list_agreements(check), *opinion, HOW_MADE_NOTE, sep="\n")
@@ -680,6 +682,7 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
     sources = read or read_address_sources(options.sources, app.reader, _print_note)
     checked = check_answer(text, sources, meaning=app.checks.meaning)
+    checked = with_statutes(checked, app.check_statutes(text)) or checked
     output.print_document(checked.to_json(), lambda: _checked_text(checked))
     return _status_of((MARKS[verdict.verdict] for verdict in list_verdicts(checked)), options.fail_on)
 
@@ -708,7 +711,7 @@ def _checked_text(checked: AnswerCheck) -> str:
         for statement in checked.statements
         for citation in statement.citations
     ]
-    lines += (f"{UNCITED} {statement.text}" for statement in checked.unsourced)
+    lines += (f"{uncited_label(statement)} {statement.text}" for statement in other_uncited(checked))
     lines += map(str, list_agreements(checked))
     return "\n".join([*lines, checked.summary, HOW_MADE_NOTE])
 

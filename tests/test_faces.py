@@ -49,7 +49,7 @@ FACES = {
         service_for_address strip_thinking
     """,
     "core.legal": """
-        AmendingItem ArticleNumber ArticleVersion Author CaseFinding CaseResponse Catalogue CatalogueEntry
+        AmendingItem ArticleNumber ArticleReference ArticleVersion Author CaseFinding CaseResponse Catalogue CatalogueEntry
         DOWNLOAD DiffSegment Draft FACETS FIELD FILL_BUTTON FILL_COMMAND IMPORT_CASES ISSUER ImportJob
         ImportProgress ImportReport Importer KIND LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex
         LegalServices NO_LONGER_FOLLOWED NoCases NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period
@@ -65,9 +65,9 @@ FACES = {
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST agreeing_sources annotate
         check_results check_texts cited_numbers cited_sources compared_spans describe_source drop_unsourced events export
         is_official list_agreements list_verdicts
-        marked_html message parse_markdown reading_status references_html render_annotated render_html
-        results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally
-        verdict_html
+        marked_html message other_uncited parse_markdown reading_status references_html render_annotated render_html
+        results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
+        verdict_html with_statutes
     """,
     "core.comparison": """
         ADDED Agreement Chain ClauseMatch ClauseSequence Contradiction DROPPED EqualRun MAX_CLAUSES Objection ParsedClauses

@@ -12,7 +12,10 @@ from .citation_verdicts import (
     agreeing_sources,
     list_agreements,
     list_verdicts,
+    other_uncited,
     tally,
+    uncited_label,
+    with_statutes,
 )
 from .citations import INVENTED, cited_numbers, cited_sources, drop_unsourced, parse_markdown
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
@@ -55,6 +58,7 @@ __all__ = [
     "list_verdicts",
     "marked_html",
     "message",
+    "other_uncited",
     "parse_markdown",
     "reading_status",
     "references_html",
@@ -67,5 +71,7 @@ __all__ = [
     "split_clean_blocks",
     "stored_message",
     "tally",
+    "uncited_label",
     "verdict_html",
+    "with_statutes",
 ]

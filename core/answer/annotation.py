@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.answer.check_results import AnswerCheck
-from core.answer.citation_verdicts import CitationVerdict, list_agreements, list_verdicts
+from core.answer.check_results import AnswerCheck, UncitedStatement
+from core.answer.citation_verdicts import CitationVerdict, list_agreements, list_verdicts, other_uncited
 from core.base.text import clean
 
 NOTE, END_OF_NOTE, NO_SOURCE, AGREES = "\ufff0", "\ufff1", "\ufff2", "\ufff3"
@@ -22,6 +22,8 @@ Notes = Mapping[int, CitationVerdict]
 class AnnotatedText:
     text: str
     notes: Sequence[Notes] = ()
+    uncited: Sequence[UncitedStatement] = ()
+    """The statements without a number, in the order of their marks."""
 
 
 def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
@@ -34,12 +36,12 @@ def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
         # A bracket that stands for several statements shows only the worst verdict.
         bracket[verdict.number] = min(bracket.get(verdict.number, verdict), verdict, key=lambda one: one.severity_key)
     marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
-    marks += [(statement.end, NO_SOURCE) for statement in check.unsourced]
+    uncited = other_uncited(check)
+    marks += [(one.end, f"{NO_SOURCE}{place}{END_OF_NOTE}") for place, one in enumerate(uncited)]
     agreements = list(list_agreements(check))
     marks += [(one.end, f"{AGREES}{place}{END_OF_NOTE}") for place, one in enumerate(agreements, len(by_bracket))]
-    return AnnotatedText(
-        with_marks(text, sorted(marks)), [*by_bracket.values(), *({one.number: one} for one in agreements)]
-    )
+    notes = [*by_bracket.values(), *({one.number: one} for one in agreements)]
+    return AnnotatedText(with_marks(text, sorted(marks)), notes, uncited)
 
 
 def with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Any, Literal
 
-CHECKER_VERSION = 3
+CHECKER_VERSION = 4
 """The version of the checker. Results of another version are computed again."""
 
 
@@ -146,6 +146,21 @@ class StatementCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class StatuteVerdict:
+    """The result of 法条核验 on one citation."""
+
+    mark: str
+    """One of ✓ ○ ≠ ✗ ⌛ ？."""
+    meaning: str
+    cited: str
+    """The citation as written in the answer."""
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.meaning}"
+
+
+@dataclass(frozen=True, slots=True)
 class UncitedStatement:
     """A statement without a number: it needs a source, or a source says it all the same."""
 
@@ -154,6 +169,10 @@ class UncitedStatement:
     text: str
     check: SourceCheck | None = None
     """The check against the source that says it word by word; None if none does."""
+    is_conclusion: bool = False
+    """True if it draws a conclusion (因此…) from what stands before. That is no statement of a source."""
+    statute: StatuteVerdict | None = None
+    """The worst verdict on the articles that it names. It depends on the library, so it is not stored."""
 
     @property
     def agreeing_source(self) -> int | None:
@@ -161,8 +180,9 @@ class UncitedStatement:
         return self.check.evidence[0].source if self.check else None
 
     def to_json(self) -> dict[str, Any]:
-        place = {"start": self.start, "end": self.end, "text": self.text}
-        return place | ({"agreesWith": self.agreeing_source, "check": self.check.to_json()} if self.check else {})
+        place = {"start": self.start, "end": self.end, "text": self.text, "isConclusion": self.is_conclusion}
+        agreement = {"agreesWith": self.agreeing_source, "check": self.check.to_json()} if self.check else {}
+        return place | agreement | ({"statute": asdict(self.statute)} if self.statute else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +242,8 @@ class AnswerCheck:
 
     @property
     def unsourced(self) -> tuple[UncitedStatement, ...]:
-        """The statements without a number that no source says."""
-        return tuple(statement for statement in self.uncited if statement.check is None)
+        """The statements without a number that nothing was compared with, and that draw no conclusion."""
+        return tuple(one for one in self.uncited if not (one.check or one.statute or one.is_conclusion))
 
     @property
     def agreeing(self) -> tuple[UncitedStatement, ...]:

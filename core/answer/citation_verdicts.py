@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from core.answer.check_results import (
     AlignedWords,
@@ -13,10 +15,14 @@ from core.answer.check_results import (
     QuotedPassage,
     SourceCheck,
     StatementCheck,
+    StatuteVerdict,
     UncitedStatement,
     Verdict,
 )
 from core.search.types import Source
+
+if TYPE_CHECKING:
+    from core.legal import StatuteCheck
 
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
 """The sign of each verdict. Readers who see no colours tell them apart by shape."""
@@ -26,6 +32,7 @@ VERDICTS_WORST_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED,
 PROBLEM_VERDICTS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
 AGREEING = "未标注，与来源相符"
+CONCLUSION = "结论，未核"
 AGREEING_SOURCES = "与回答相符的来源（模型没有标注）"
 HOW_MADE_NOTE = "标记怎么来的、错多少，见 docs/trust.md。"
 NO_SOURCES_NOTE = "没有查找资料：这个回答没有来源，内容没有核对过。"
@@ -152,6 +159,35 @@ def list_agreements(check: AnswerCheck) -> Iterator[CitationVerdict]:
     return (CitationVerdict.from_agreement(one, one.check) for one in check.agreeing if one.check)
 
 
+def uncited_label(statement: UncitedStatement) -> str:
+    """Return what is known of a statement without a number, in words."""
+    if statement.check:
+        return AGREEING
+    if statement.statute:
+        return str(statement.statute)
+    return CONCLUSION if statement.is_conclusion else UNCITED
+
+
+def other_uncited(check: AnswerCheck) -> list[UncitedStatement]:
+    """Return the statements without a number that no source says."""
+    return [statement for statement in check.uncited if statement.check is None]
+
+
+def with_statutes(check: AnswerCheck | None, statutes: StatuteCheck | None) -> AnswerCheck | None:
+    """Return the check in which each statement without a number has the verdict on the articles that it names."""
+    if check is None or statutes is None:
+        return check
+
+    def compared(one: UncitedStatement) -> UncitedStatement:
+        named = [found for found in statutes.by_place if one.start <= found.start < one.end]
+        if one.check or not named:
+            return one
+        worst = min(named, key=lambda found: found.severity)
+        return replace(one, statute=StatuteVerdict(worst.mark.value, worst.meaning, worst.cited, worst.note))
+
+    return replace(check, uncited=tuple(map(compared, check.uncited)))
+
+
 def agreement_label(number: int) -> str:
     return f"未标注，与 [{number}] 相符"
 
@@ -168,5 +204,6 @@ def agreeing_sources(
 def tally(check: AnswerCheck) -> str:
     """Return the totals: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
     cited = [check.summary] if check.statements else []
-    kinds = {UNCITED: len(check.unsourced), AGREEING: len(check.agreeing)}
-    return " · ".join(cited + [f"{count} 句{kind}" for kind, count in kinds.items() if count])
+    uncited = sorted(check.uncited, key=lambda one: (one.check is not None, one.statute is None))
+    kinds = Counter(one.statute.meaning if one.statute else uncited_label(one) for one in uncited)
+    return " · ".join(cited + [f"{count} 句{kind}" for kind, count in kinds.items()])

@@ -388,24 +388,16 @@ _NAMED_AFTER = re.compile(
 _NOTE = re.compile(f"{NOTE}([0-9]+){END_OF_NOTE}")
 
 
-def _uncited_rule(state: StateInline, silent: bool) -> bool:
-    if state.src[state.pos] != NO_SOURCE:
-        return False
-    if not silent:
-        state.push("uncited", "", 0)
-    state.pos += 1
-    return True
+_REMARK = re.compile(f"(?P<kind>[{NO_SOURCE}{AGREES}])(?P<place>[0-9]+){END_OF_NOTE}")
 
 
-_AGREES = re.compile(f"{AGREES}([0-9]+){END_OF_NOTE}")
-
-
-def _agreeing_rule(state: StateInline, silent: bool) -> bool:
-    found = _AGREES.match(state.src, state.pos)
+def _remark_rule(state: StateInline, silent: bool) -> bool:
+    found = _REMARK.match(state.src, state.pos)
     if not found:
         return False
     if not silent:
-        state.push("agreeing", "", 0).meta = {"note": int(found[1])}
+        kind = "uncited" if found["kind"] == NO_SOURCE else "agreeing"
+        state.push(kind, "", 0).meta = {"note": int(found["place"])}
     state.pos = found.end()
     return True
 
@@ -508,8 +500,7 @@ def _build_parser() -> MarkdownIt:
     inline.before("escape", "formula", _formula_rule)
     inline.before("link", "citation", _citation_rule)
     inline.before("autolink", "break", _break_rule)
-    inline.before("autolink", "uncited", _uncited_rule)
-    inline.before("autolink", "agreeing", _agreeing_rule)
+    inline.before("autolink", "remark", _remark_rule)
     for bracket in f"【［{NO_SOURCE}{AGREES}":
         parser.inline.add_terminator_char(bracket)
     return parser

@@ -37,7 +37,7 @@ def encode_check(check: AnswerCheck, text: str) -> dict[str, Any]:
         return [one.start, one.end, words(one), place(one.check), citations, int(one.shares_citation)]
 
     def uncited(one: UncitedStatement) -> list[Any]:
-        return [one.start, one.end, words(one), *([place(one.check)] if one.check else [])]
+        return [one.start, one.end, words(one), place(one.check) if one.check else None, int(one.is_conclusion)]
 
     return {
         "version": check.version,
@@ -77,8 +77,11 @@ def expand_check(stored: dict[str, Any], text: str) -> dict[str, Any]:
         cited = [citation(*one) for one in citations]
         return part(*where) | {"check": results[place], "citations": cited, "shares_citation": bool(shares)}
 
-    def uncited(start: int, end: int, words: str | None, place: int | None = None) -> dict[str, Any]:
-        return part(start, end, words) | {"check": None if place is None else results[place]}
+    def uncited(
+        start: int, end: int, words: str | None, place: int | None = None, is_conclusion: int = 0
+    ) -> dict[str, Any]:
+        check = None if place is None else results[place]
+        return part(start, end, words) | {"check": check, "is_conclusion": bool(is_conclusion)}
 
     return {
         "version": stored["version"],

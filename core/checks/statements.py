@@ -1,8 +1,8 @@
 """The statements of an answer, each with the numbers that stand for it.
 
-A number stands for its own sentence, and for those before it in the paragraph that have none; `A[1]，但 B[2]` is two
-statements; a number at the end of a list's introduction stands for the items that have none; a table's number stands
-for its cell, or for the row where the row has no other.
+A number stands for its own sentence, and for those before it in the paragraph that have none and draw no conclusion;
+`A[1]，但 B[2]` is two statements; a number at the end of a list's introduction stands for the items that have none; a
+table's number stands for its cell, or for the row where the row has no other.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _CUT = re.compile(r"[ \t]*[，,；;]")
 _QUESTION = re.compile(r"[?？]\s*[”」』）)]*$|(?:吗|呢)[。？?]?$")
 _NO_CLAIM = re.compile(
     r"^(?:以下|如下|下面|下列|总之$|您好|你好|好的|希望(?:这|以上|对)|如果?您?(?:有|还有|需要)|如需|请(?:问|注意|提供|告诉)|根据(?:以上|上述)?"
-    r"(?:搜索|检索)(?:结果|到的)[^，,]{0,12}[，,:：]?$|综上|注[:：]|(?:我)?(?:没有|未能?)(?:找到|查到|检索到)|抱歉|很遗憾|参考(?:文献|资料|来源))"
+    r"(?:搜索|检索)(?:结果|到的)[^，,]{0,12}[，,:：]?$|综上(?:所述)?[，,]?$|注[:：]|(?:我)?(?:没有|未能?)(?:找到|查到|检索到)|抱歉|很遗憾|参考(?:文献|资料|来源))"
 )
+_CONCLUDES = re.compile("(?:因此|因而|所以|综上|故(?![意事障乡宫居人去])|可见|由此|据此|总之|这意味着)")
 _HEDGED = re.compile("可能|也许|或许|大概|大约是|似乎|据说|一般认为|我认为|建议|例如|比如|假设|假如")
 _LEGAL_EFFECT = re.compile(
     "应当|不得|必须|有权|禁止|无效|处[^，。]{0,12}(?:罚款|有期徒刑|拘役)|承担[^，。]{0,8}责任|违法|犯罪"
@@ -72,6 +73,11 @@ class Statement:
         if len(compact(text[:50])) < 4 or text[-1:] in "：:":
             return False
         return not _QUESTION.search(text[-20:]) and not _NO_CLAIM.search(text)
+
+    @property
+    def is_conclusion(self) -> bool:
+        """True if it says what follows from the statements before it."""
+        return self.is_checkable and _CONCLUDES.match(self.text) is not None
 
     @property
     def needs_source(self) -> bool:
@@ -146,7 +152,7 @@ class _StatementReader:
         for place in range(len(found) - 1, -1, -1):
             if found[place].marks:
                 behind = found[place].marks
-            elif behind or inherited:
+            elif (behind or inherited) and not found[place].is_conclusion:
                 found[place] = replace(found[place], marks=behind or inherited, shares_marks=True)
         return found
 

@@ -39,8 +39,9 @@ def find_uncited(
     agreeing = _find_agreeing(uncited, sources, check, indexed)
     for statement in uncited:
         found = agreeing.get(statement)
-        if found or statement.needs_source:
-            yield UncitedStatement(statement.start, statement.end, statement.compared_text, found)
+        if found or statement.is_conclusion or statement.needs_source:
+            place, is_conclusion = (statement.start, statement.end), statement.is_conclusion
+            yield UncitedStatement(*place, statement.compared_text, found, is_conclusion=is_conclusion)
 
 
 def _find_agreeing(

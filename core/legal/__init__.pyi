@@ -14,6 +14,7 @@ from .legal_export import case_facts, case_parts
 from .legal_services import LegalServices, StatuteCheck
 from .library.article_history import AmendingItem, ArticleVersion, amending_items, article_history, has_same_words
 from .library.article_index import StoredArticle
+from .library.article_references import ArticleReference
 from .library.case_search import CaseResponse
 from .library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, CatalogueEntry, source_name
 from .library.index import LegalIndex
@@ -51,6 +52,7 @@ __all__ = [
     "YEARS",
     "AmendingItem",
     "ArticleNumber",
+    "ArticleReference",
     "ArticleVersion",
     "Author",
     "CaseFinding",

@@ -48,4 +48,4 @@ def force_note(article: LegalArticle) -> str:
 
 def reference_notes(article: LegalArticle) -> Iterator[str]:
     for reference in article.references:
-        yield f"【提到的《{reference.law_name}》{reference.article_number}：{reference.content or '库中没有'}】"
+        yield f"【提到的《{reference.law_name}》{reference.article_number}：{reference.description}】"

@@ -71,7 +71,7 @@ def _article_body(article: LegalArticle) -> Iterable[str]:
         yield f"*{escape_line(' · '.join([*article_facts(article), source_name(article.source)]))}*"
     yield _paragraphs(article.content)
     if article.references:
-        targets = (f"《{one.law_name}》{one.article_number}：{one.content or '库中没有'}" for one in article.references)
+        targets = (f"《{one.law_name}》{one.article_number}：{one.description}" for one in article.references)
         yield "\n".join(f"- {escape_line(target)}" for target in targets)
     if article.url:
         yield f"<{link_target(article.url)}>"

@@ -24,7 +24,7 @@ from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question, may_be_legal_question
 from core.legal.library.statutes import Fallback, RegulationService
 from core.legal.text.case_numbers import may_name_case
-from core.legal.text.periods import Period, single_past_period
+from core.legal.text.periods import Period, parse_period, single_past_period
 from core.legal.text.statute_citations import Citation, find_citations
 from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
 from core.search import SearchService, SessionCache
@@ -36,6 +36,9 @@ class StatuteCheck:
     """Result of the statute check (法条核验) and the case check (案号核验) of one text."""
 
     findings: tuple[StatuteFinding, ...]
+    """The different findings, as readers see them below a text."""
+    by_place: tuple[StatuteFinding, ...] = ()
+    """One finding per citation."""
     has_index: bool = True
     """False if the text cites statutes and no law was imported, so nothing could be looked up."""
     cases: tuple[CaseFinding, ...] = ()
@@ -115,9 +118,10 @@ class LegalServices:
         """Return the findings for the cases that a text names. Cached like `check`."""
         return _check_cases(self._case_checker, text, self.library.version, date.today())
 
-    def findings_in_judgment(self, judgment: str) -> tuple[StatuteFinding, ...]:
-        """Return the findings for the articles that a judgment cites. Cached like `check`."""
-        return _cited_in(self.verifier, judgment, self.library.version, date.today())
+    def findings_in_judgment(self, judgment: str, decided: str | None) -> tuple[StatuteFinding, ...]:
+        """Return the findings for the articles that a judgment cites, as they were when it was decided. Cached like
+        `check`."""
+        return _cited_in(self.verifier, judgment, parse_period(decided or ""), self.library.version, date.today())
 
     def may_have_articles_for(self, question: str) -> bool:
         """Return whether the question is close enough to the library for a model to be asked for words of statutes. One that
@@ -205,8 +209,8 @@ def _check(verifier: Verifier, text: str, asked: Period | None, version: str | N
     if version is None:
         cites = any(citation.law for citation in find_citations(text))
         return StatuteCheck((), has_index=False) if cites else None
-    findings = _without_duplicates(verifier.verify(text, Author.MODEL, asked_period=asked))
-    return StatuteCheck(findings) if findings else None
+    found = tuple(verifier.verify(text, Author.MODEL, asked_period=asked))
+    return StatuteCheck(_without_duplicates(found), found) if found else None
 
 
 @lru_cache(maxsize=CHECK_CACHE_SIZE)
@@ -215,8 +219,10 @@ def _check_cases(checker: CaseChecker, text: str, version: str | None, day: date
 
 
 @lru_cache(maxsize=JUDGMENT_CACHE_SIZE)
-def _cited_in(verifier: Verifier, judgment: str, version: str | None, day: date) -> tuple[StatuteFinding, ...]:
-    return _without_duplicates(verifier.verify(judgment, Author.PERSON)) if version else ()
+def _cited_in(
+    verifier: Verifier, judgment: str, decided: Period | None, version: str | None, day: date
+) -> tuple[StatuteFinding, ...]:
+    return _without_duplicates(verifier.verify(judgment, Author.PERSON, decided)) if version else ()
 
 
 def _legal_wordings(index: LegalIndex, *wordings: str) -> list[str]:

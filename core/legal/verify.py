@@ -13,11 +13,13 @@ from core.base.chinese.script import to_simplified
 from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import LawStatus
 from core.legal.errors import NoLegalIndex
+from core.legal.library.article_history import has_same_words
 from core.legal.library.article_index import StoredArticle
+from core.legal.library.article_references import RENUMBERED, ArticleReference, article_references
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import version_on
-from core.legal.text.article_comparison import compare_with_article
+from core.legal.text.article_comparison import compare_with_article, has_all_details
 from core.legal.text.law_names import law_key
 from core.legal.text.law_qualifiers import Edition, edition_of_name, is_abroad, is_not_a_law
 from core.legal.text.paragraphs import excerpt
@@ -37,10 +39,17 @@ _LEAST_PAIRS = 10
 """Smallest number of letter pairs that can be compared. Fewer stand in many articles."""
 _QUOTATION_MARK = re.compile(r"[“「『\"]")
 """Opening quotation mark. A restatement that quotes a contract or a party is not about the article alone."""
+_SENTENCE_END = re.compile(r"[。！？!?\n]")
+_MOST_KEPT = 0.8
+"""Share of articles with the same number and words from which a version only has small changes."""
 _LONGEST_RANGE = 20
 _MOST_ASKED_BACK = 50
 _MOST_TOGETHER = 20
 """Largest number of articles cited together. Nobody restates more of them in one sentence."""
+
+
+ALIKE, NOT_COMPARED = "条文有近似内容", "未能比对"
+"""The two meanings of ○: the article has all values, duties and parties of the restatement, or it could not be compared."""
 
 
 class StatuteMark(StrEnum):
@@ -54,7 +63,7 @@ class StatuteMark(StrEnum):
     @property
     def meaning(self) -> str:
         return {
-            StatuteMark.AGREES: "与条文一致",
+            StatuteMark.AGREES: "引述与条文一致",
             StatuteMark.EXISTS: "条文存在",
             StatuteMark.DIFFERS: "与条文不一致",
             StatuteMark.MISSING: "没有这一条",
@@ -98,6 +107,8 @@ class StatuteFinding:
     law_id: int | None = None
     is_misquoted: bool = False
     """True if the quotation differs, not the restatement."""
+    is_alike: bool = False
+    """True for an article that has what the restatement says, in other words. Only ○ has this."""
     unchecked_reason: str = ""
     """Reason why the library cannot hold this law, such as a foreign law or a draft."""
 
@@ -105,9 +116,16 @@ class StatuteFinding:
     def meaning(self) -> str:
         if self.unchecked_reason:
             return self.unchecked_reason
+        if self.mark is StatuteMark.EXISTS:
+            return ALIKE if self.is_alike else NOT_COMPARED
         if self.mark is not StatuteMark.DIFFERS:
             return self.mark.meaning
         return "引文与条文不一致" if self.is_misquoted else "所述内容与条文不符"
+
+    @property
+    def severity(self) -> int:
+        """Key for sorting: the smaller, the more urgently a reader should look at it."""
+        return WORST_FIRST.index(self.mark)
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding with the keys of the documented JSON."""
@@ -125,6 +143,7 @@ class StatuteFinding:
             "note": self.note,
             "effectiveDate": self.effective_date,
             "publishDate": self.published,
+            "isAlike": self.is_alike,
         }
 
 
@@ -157,10 +176,11 @@ class Verifier:
         texts, periods = _LawTexts(index), CitationPeriods(simple, as_of, asked_period)
         claims = zip(groups, find_quotations(simple, groups), find_restatements(simple, groups), strict=True)
         passages = [_Passage(text, group.citations, quote, claim, author) for group, quote, claim in claims]
+        cited = [(passage, citation) for passage in passages for citation in passage.citations]
+        retold = _retold_references(index, simple, [citation for _, citation in cited])
         return [
-            _CitationCheck(texts, passage, citation).finding(periods.period_for(citation))
-            for passage in passages
-            for citation in passage.citations
+            _CitationCheck(texts, passage, citation).finding(periods.period_for(citation), reference)
+            for (passage, citation), reference in zip(cited, retold, strict=True)
         ]
 
 
@@ -174,6 +194,25 @@ def _citations_of_laws(index: LegalIndex, citations: Iterable[Citation]) -> list
 def _has_article(index: LegalIndex, citation: Citation) -> bool:
     law = index.resolve(citation.law or "")
     return law is not None and index.article(law.id, citation.article) is not None
+
+
+def _retold_references(
+    index: LegalIndex, text: str, citations: Sequence[Citation]
+) -> Iterator[ArticleReference | None]:
+    """Yield for each citation the reference that it only repeats: 《证券法》第一百零三条 itself says 《公司法》第一百四十六条."""
+    told_by: Citation | None = None
+    for citation in citations:
+        if told_by is None or _SENTENCE_END.search(text, told_by.end, citation.start):
+            told_by = citation
+        yield _find_reference(index, told_by, citation) if told_by is not citation and not citation.edition else None
+
+
+def _find_reference(index: LegalIndex, told_by: Citation, citation: Citation) -> ArticleReference | None:
+    law, other = index.resolve(told_by.law or ""), index.resolve(citation.law or "")
+    article = index.article(law.id, told_by.article) if law and other and law.key != other.key else None
+    wanted = (other.name if other else "", str(citation.article))
+    references = article_references(index, article) if article else ()
+    return next((one for one in references if (one.law_name, one.article_number) == wanted), None)
 
 
 class _LawTexts:
@@ -218,6 +257,7 @@ class _Assessment(NamedTuple):
     note: str = ""
     is_misquoted: bool = False
     unchecked_reason: str = ""
+    is_alike: bool = False
 
 
 ABROAD = "外国或其他法域的法律，未核"
@@ -239,13 +279,16 @@ class _CitationCheck:
         self._law = self._index.resolve(self._name)
         self._edition = citation.edition or self._edition_in_name()
 
-    def finding(self, time: CitationPeriod | None) -> StatuteFinding:
+    def finding(self, time: CitationPeriod | None, reference: ArticleReference | None) -> StatuteFinding:
+        """Check the citation against the law of a time, if one is known. A reference says which version it repeats."""
         if self._edition and self._edition.is_draft:
             return self._to_finding(_Assessment(StatuteMark.UNKNOWN, unchecked_reason=DRAFT))
         if self._law is None:
             return self._unknown_law()
         if self._edition:
             return self._check_edition(self._law, self._edition)
+        if reference and not (time and time.source is PeriodSource.CHOICE):
+            return self._check_reference(self._law, reference)
         return self._check_at_time(self._law, time) if time else self._check_current(self._law)
 
     def _check_current(self, law: LawVersion) -> StatuteFinding:
@@ -287,6 +330,15 @@ class _CitationCheck:
             return past
         other = f"{time.period.spaced}施行的是 {then.law.published} 公布的版本，请核对适用哪一版。"
         return replace(today, note=today.note + other)
+
+    def _check_reference(self, law: LawVersion, reference: ArticleReference) -> StatuteFinding:
+        if reference.note == RENUMBERED:
+            note = "提到它的条文制定之后，这部法规改过，库中没有当时的版本。"
+            return self._to_finding(_Assessment(StatuteMark.UNKNOWN, note, unchecked_reason=RENUMBERED), law)
+        meant = next((one for one in self._index.versions(law.key) if one.published == reference.version), None)
+        if reference.version is None or meant is None:
+            return self._check_current(law)
+        return self._check_version(meant, f"提到它的条文说的是{_version_name(meant)}。")
 
     def _unknown_law(self) -> StatuteFinding:
         if repealed := self._repeal_note(law_key(self._name)):
@@ -350,7 +402,7 @@ class _CitationCheck:
             return _Assessment(StatuteMark.AGREES) if restatement.is_complete else _NOT_COMPARED
         names_part = citation.paragraph or citation.item
         if names_part and compare_with_article(restatement.text, found.text).match is RuleMatch.AGREES:
-            return _Assessment(StatuteMark.EXISTS, "所述内容在该条的其他款项，请核对。")
+            return _Assessment(StatuteMark.EXISTS, "所述内容在该条的其他款项，请核对。", is_alike=True)
         cited = list(self._cited_articles(law))
         if compared.match is not RuleMatch.UNSURE and len(cited) == 1:
             return self._assess_difference(compared, restatement)
@@ -359,17 +411,20 @@ class _CitationCheck:
     def _assess_difference(self, compared: RuleComparison, restatement: Restatement) -> _Assessment:
         """Assess a difference. What came before may say a condition that is missing, and a case may have one of its
         own."""
+        if compared.match is RuleMatch.REPLACES:
+            return _Assessment(StatuteMark.EXISTS, _difference_note(compared))
         is_condition = compared.match in (RuleMatch.DROPS_CONDITION, RuleMatch.ADDS_CONDITION)
         stands_alone = restatement.stands_alone and self._passage.author is Author.MODEL
         if is_condition and not (stands_alone and restatement.is_complete):
-            return _Assessment(StatuteMark.EXISTS, f"{_difference_note(compared)}请核对。")
+            return _Assessment(StatuteMark.EXISTS, f"{_difference_note(compared)}请核对。", is_alike=True)
         return _Assessment(StatuteMark.DIFFERS, _difference_note(compared))
 
     def _compare_loosely(self, restatement: Restatement, law: LawVersion, cited: list[StoredArticle]) -> _Assessment:
         """Assess a restatement that neither agrees nor contradicts: it may belong to another article, or to none."""
-        own = contained_share(restatement.text, "\n".join(article.text for article in cited))
+        texts = "\n".join(article.text for article in cited)
+        own = contained_share(restatement.text, texts)
         if own >= _FITS or len(word_pairs(restatement.text)) < _LEAST_PAIRS:
-            return _NOT_COMPARED
+            return _NOT_COMPARED._replace(is_alike=has_all_details(restatement.text, texts))
         other, share = self._texts.closest_article(law.id, restatement.text, {article.id for article in cited})
         if other and other.number.number and share > own + _FITS_BETTER:
             if self._passage.author is Author.MODEL or share >= _FITS_CLEARLY:
@@ -405,8 +460,9 @@ class _CitationCheck:
         finding = self._check_version(version, note)
         if finding.mark is not StatuteMark.DIFFERS or edition.year:
             return finding
-        # 旧刑法 may mean a version that the library does not hold.
-        return replace(finding, mark=StatuteMark.UNKNOWN, note=note, unchecked_reason=OTHER_EDITION, is_misquoted=False)
+        # 旧公司法 may mean a version that the library does not hold.
+        unknown = _Assessment(StatuteMark.UNKNOWN, note, unchecked_reason=OTHER_EDITION)
+        return self._to_finding(unknown, version)
 
     def _check_version(self, version: LawVersion, note: str) -> StatuteFinding:
         """Check against a version that the text or the reader chose."""
@@ -419,15 +475,23 @@ class _CitationCheck:
 
     def _version(self, law: LawVersion, edition: Edition) -> LawVersion | None:
         """Return the version that an edition names. With a year: the version made in that year, else the one in force
-        then. For 旧 and 原: the version before the current one."""
+        then. For 旧 and 原: the last one before the law was rewritten. 旧刑法 is not that of 2020, which has a few other
+        articles."""
         versions = self._index.versions(law.key)
         if not edition.year:
-            return next((one for one in versions if one.begins < law.begins), None)
+            return next((one for one in versions if one.begins < law.begins and self._is_rewritten(one, law)), None)
         year = str(edition.year)
         made = [one for one in versions if year in ((one.published or "")[:4], (one.effective or "")[:4])]
         if made or edition.is_year_made:
             return made[0] if made else None
         return next((one for one in versions if one.begins and one.begins[:4] <= year), None)
+
+    def _is_rewritten(self, former: LawVersion, law: LawVersion) -> bool:
+        """Return whether most articles of a law are others than under the same number before."""
+        texts = {article.number: article.text for article in self._index.articles(former.id)}
+        articles = self._index.articles(law.id)
+        kept = sum(has_same_words(article.text, texts.get(article.number, "")) for article in articles)
+        return kept < _MOST_KEPT * len(articles)
 
     def _check_others(
         self, law: LawVersion, note: str, fits: Callable[[LawVersion, StoredArticle], bool]
@@ -459,6 +523,7 @@ class _CitationCheck:
             published=law.published if law else None,
             law_id=law.id if law else None,
             is_misquoted=result.is_misquoted,
+            is_alike=result.is_alike,
             unchecked_reason=result.unchecked_reason,
         )
 
@@ -474,6 +539,8 @@ def _difference_note(compared: RuleComparison) -> str:
             return f"条文另有条件“{actual}”。"
         case RuleMatch.ADDS_CONDITION:
             return f"条文没有条件“{claimed}”。"
+        case RuleMatch.REPLACES:
+            return f"所述“{claimed}”，条文此处为“{actual}”，请核对。"
         case RuleMatch.EXCHANGES:
             return f"所述“{claimed}”与“{actual}”的位置与条文相反。"
     if not actual:

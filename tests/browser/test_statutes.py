@@ -124,3 +124,27 @@ def test_sources_of_the_agent_open_in_the_app(lawful: AppServer, visit: Visit, m
         assert address.startswith("/legal?")
         text = "守塔人应当鸣笛" if "灯塔法" in title else "浮标在风暴中漂走"
         visit(lawful, path=address).page.get_by_text(text).first.wait_for()
+
+
+CONCLUDED = """劳动合同期限一年以上不满三年的，试用期不得超过二个月[1]。因此，公司约定三个月的试用期没有问题。
+
+根据《劳动合同法》第三十八条，公司没有依法为员工缴纳社会保险费的，员工有权解除劳动合同。根据《劳动合同法》第二十条，劳动者在试用期的工资不得低于劳动合同约定工资的百分之五十。综上，你可以要求补足工资。
+"""
+
+
+def test_a_conclusion_and_a_sentence_that_names_an_article_are_told_in_the_text(
+    lawful: AppServer, visit: Visit, model_server: OpenAIServer
+) -> None:
+    model_server.script = [CONCLUDED]
+    visitor = visit(lawful)
+    visitor.search_on()
+    visitor.ask("劳动合同期限一年以上不满三年的，试用期不得超过多久？ script:conclusion")
+    visitor.answered("tokens")
+    answer = visitor.page.locator(".wy-answer").last
+    for _ in range(2):
+        remarks = answer.locator(".wy-uncited")
+        expect(remarks).to_have_text(["结论，未核", "✓ 引述与条文一致", "≠ 所述内容与条文不符", "结论，未核"])
+        expect(answer).not_to_contain_text("无出处")
+        visitor.page.reload()
+        visitor.answered("tokens")
+    expect(visitor.page.get_by_text("1 句引述与条文一致 · 1 句所述内容与条文不符 · 2 句结论，未核")).to_be_visible()

@@ -82,3 +82,36 @@ def test_a_long_answer_is_bounded_and_keeps_its_list() -> None:
     assert time.process_time() - began < 6
     assert len(checked.agreeing) == MAX_STATEMENTS
     assert len(checked.uncited) > 4_000
+
+
+# ── Conclusions ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("word", ["因此，", "所以", "综上，", "综上所述，", "故", "可见，", "由此，", "**因此**，"])
+def test_what_is_concluded_from_a_checked_sentence_is_said_to_be_unchecked(word: str) -> None:
+    checked = check_answer(f"海州灯塔建成于2001年[2]。{word}它是岛上唯一的灯塔。", SOURCES)
+    assert [statement.check.verdict for statement in checked.statements] == [Verdict.SUPPORTED]
+    assert (only(checked).is_conclusion, only(checked).check, checked.unsourced) == (True, None, ())
+    assert checked.to_json()["uncited"][0]["isConclusion"] is True
+
+
+def test_a_conclusion_with_a_number_of_its_own_has_the_verdict_on_it() -> None:
+    checked = check_answer("灯塔在岛上[2]。综上，海州灯塔建成于2001年[2]。", SOURCES)
+    assert checked.statements[-1].check.verdict is Verdict.SUPPORTED
+    assert checked.uncited == ()
+
+
+def test_a_conclusion_does_not_take_the_number_of_a_later_sentence() -> None:
+    checked = check_answer("灯塔在岛上。因此，它是岛上唯一的灯塔。海州灯塔建成于2001年[2]。", SOURCES)
+    assert [statement.text for statement in checked.statements] == ["灯塔在岛上。", "海州灯塔建成于2001年。"]
+    assert only(checked).text == "因此，它是岛上唯一的灯塔。"
+
+
+def test_a_conclusion_that_a_source_says_agrees_with_it() -> None:
+    checked = check_answer("可见，灯塔由三名守塔人轮流值守，他们都住在岛上。", SOURCES)
+    assert only(checked).agreeing_source == 2
+
+
+@pytest.mark.parametrize("text", ["综上所述，", "故事里的灯塔很高。", "故意伤害他人的人去了岛上。"])
+def test_what_is_no_conclusion(text: str) -> None:
+    assert not any(one.is_conclusion for one in check_answer(f"海州灯塔建成于2001年[2]。{text}", SOURCES).uncited)

@@ -106,7 +106,7 @@ def test_citations_within_one_another_share_a_comment(reader: Reader) -> None:
         StatuteFinding(StatuteMark.MISSING, 3, 8, "四五六七八", "甲法", "第九条"),
     ]
     made = draft_with_comments(Draft("a", "一二三四五六七八九"), verdicts, reader)
-    assert (commented_words(made), comments(made)) == (["一二三四五六七八"], ["○ 条文存在。\n✗ 没有这一条。"])
+    assert (commented_words(made), comments(made)) == (["一二三四五六七八"], ["○ 未能比对。\n✗ 没有这一条。"])
 
 
 def test_a_document_that_takes_no_comments_comes_back_as_its_words(verifier: Verifier, reader: Reader) -> None:

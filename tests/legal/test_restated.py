@@ -140,7 +140,7 @@ def test_what_was_said_and_its_meaning_are_in_the_json(verifier: Verifier) -> No
     document = only(verifier, "《劳动合同法》第二十二条规定，试用期包含在劳动合同期限内。").to_json()
     assert document["claim"] == "试用期包含在劳动合同期限内"
     assert document["text"] == ARTICLES["22"]
-    assert document["meaning"] == {"≠": "所述内容与条文不符", "○": "条文存在"}[document["mark"]]
+    assert document["meaning"] == {"≠": "所述内容与条文不符", "○": "未能比对"}[document["mark"]]
 
 
 @pytest.mark.parametrize(
@@ -164,3 +164,28 @@ def test_hostile_text_grows_no_faster_than_its_length(verifier: Verifier, piece:
         return time.thread_time() - started
 
     assert any(seconds(16_000) < 2.5 for _ in range(2))
+
+
+# ── The two meanings of ○ ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "is_alike"),
+    [
+        ("根据《劳动合同法》第十条，用人单位应当自用工之日起一个月内与劳动者订立书面劳动合同。", True),
+        ("根据《劳动合同法》第十条，用人单位应当自用工之日起一个月内与劳动者签好书面劳动合同并送达副本。", False),
+        ("根据《劳动合同法》第十条，用人单位用工时可以先口头约定，之后再订立书面劳动合同。", False),
+        ("根据《劳动合同法》第三十八条，劳动者未及时足额完成工作任务的，用人单位可以扣发劳动报酬。", False),
+        ("《劳动合同法》第十条是关于合同形式的规定。", False),
+    ],
+)
+def test_what_the_article_has_in_other_words_is_told_apart(verifier: Verifier, text: str, is_alike: bool) -> None:
+    found = only(verifier, text)
+    assert (found.mark, found.is_alike) == (StatuteMark.EXISTS, is_alike)
+    assert found.meaning == ("条文有近似内容" if is_alike else "未能比对")
+    assert found.to_json()["isAlike"] is is_alike
+
+
+def test_other_words_in_one_place_are_named(verifier: Verifier) -> None:
+    found = only(verifier, "《航标条例》第一条规定，航标损坏的，管理机构应当在一日内更换，并通知过往船舶。")
+    assert (found.mark, found.note) == (StatuteMark.EXISTS, "所述“更换”，条文此处为“修复”，请核对。")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from core.legal.verify import ABROAD, DRAFT, OTHER_EDITION, Author, StatuteFinding, StatuteMark, Verifier
@@ -154,6 +156,20 @@ def test_an_unnamed_older_version_is_not_called_wrong(verifier: Verifier) -> Non
     """旧刑法 may be older than anything in the library."""
     verdict = only(verifier, "旧灯塔法第二条规定：“灯塔由猫看守，猫不得睡觉。”")
     assert (verdict.mark, verdict.meaning) == (StatuteMark.UNKNOWN, OTHER_EDITION)
+
+
+def test_an_older_version_with_small_changes_is_not_the_old_law(tmp_path: Path) -> None:
+    """旧刑法 is that of 1979, not the text before the last amendment."""
+    texts = [f"第{number}种灯，由守塔人看守，每日点亮。" for number in range(1, 11)]
+
+    def lamps(published: str, first: str) -> dict[str, object]:
+        articles = [{"number": str(number), "text": text} for number, text in enumerate([first, *texts], 1)]
+        return {"name": "灯刑法", "kind": "法律", "published": published, "articles": articles}
+
+    laws = lamps("2020-01-01", "盗灯的，处罚款。"), lamps("2023-01-01", "盗灯的，处拘留。")
+    verifier = Verifier(invented.library(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", *laws)))
+    found = only(verifier, "旧灯刑法第二条")
+    assert (found.mark, found.meaning, found.text) == (StatuteMark.UNKNOWN, OTHER_EDITION, None)
 
 
 def test_a_year_that_belongs_to_something_else_names_no_version(verifier: Verifier) -> None:

@@ -12,10 +12,12 @@ from core.answer.citation_verdicts import (
     HOW_MADE_NOTE,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
-    UNCITED,
     list_agreements,
     list_verdicts,
+    other_uncited,
     tally,
+    uncited_label,
+    with_statutes,
 )
 from core.answer.message import Message
 from core.answer.source_details import ATTACHED
@@ -127,13 +129,14 @@ def source_lists(message: Message) -> Iterator[tuple[str, Sequence[Source]]]:
     return ((name, sources) for name, sources in lists.items() if sources)
 
 
-def check_lines(message: Message) -> Iterator[str]:
+def check_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str]:
     """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
-    if (check := message.check) is None or not (totals := tally(check)):
+    check = with_statutes(message.check, check_statutes(message))
+    if check is None or not (totals := tally(check)):
         return
     yield f"{totals}。{HOW_MADE_NOTE}"
     yield from (str(verdict) for verdict in list_verdicts(check) if verdict.verdict in PROBLEM_VERDICTS)
-    yield from (f"{UNCITED}：{statement.text}" for statement in check.unsourced)
+    yield from (f"{uncited_label(one)}：{one.text}" for one in other_uncited(check))
     yield from map(str, list_agreements(check))
     if check.opinion:
         yield str(check.opinion)

@@ -21,6 +21,7 @@ from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 from core.answer.check_results import AnswerCheck, CitationCheck, StatementCheck, UncitedStatement
+from core.answer.citation_verdicts import with_statutes
 from core.answer.citations import Cut
 from core.answer.events import SearchFinished
 from core.answer.export import common
@@ -63,6 +64,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
     if message.role == "user":
         return shared | ({"files": [one_line(name) for name in message.files]} if message.files else {})
     accessed = common.format_day(message, zone)
+    check = with_statutes(message.check, check_statutes(message))
     agreeing = [_reference_json(source, accessed) for source in message.agreeing]
     cases = common.case_findings(message, check_statutes)
     return shared | {
@@ -72,7 +74,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
         and all(notice.kind not in common.INCOMPLETE_KINDS for notice in message.notices),
         "references": [_reference_json(source, accessed) for source in message.cited],
         **({"agreeing": agreeing} if agreeing else {}),
-        "check": _move_places(message.check, message.unsourced_cuts).to_json() if message.check else None,
+        "check": _move_places(check, message.unsourced_cuts).to_json() if check else None,
         "statutes": [verdict.to_json() for verdict in common.statute_findings(message, check_statutes)],
         **({"cases": [one.to_json() for one in cases]} if cases else {}),
         "searches": [_search_json(search) for search in message.searches],

@@ -6,7 +6,7 @@ Everything that a model or a web page wrote is escaped; the tags and attributes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -14,8 +14,9 @@ from typing import Literal
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from core.answer.annotation import Notes
-from core.answer.citation_verdicts import UNCITED
+from core.answer.annotation import AnnotatedText
+from core.answer.check_results import UncitedStatement
+from core.answer.citation_verdicts import uncited_label
 from core.answer.citations import (
     parse_blocks,
     parse_clean_markdown,
@@ -137,10 +138,10 @@ def render_standalone(markdown: str, sources: Iterable[Source], *, anchor: str) 
 
 
 def render_annotated(
-    markdown: str, notes: Sequence[Notes], sources: Iterable[Source], *, anchor: str = "", app_url: str = ""
+    markdown: str, annotated: AnnotatedText, sources: Iterable[Source], *, anchor: str = "", app_url: str = ""
 ) -> Markup:
-    """Return a complete answer, or a part of it, as HTML: each number has its card and the verdict of the check."""
-    return _AnnotatedRenderer(sources, anchor, app_url, notes).render(parse_clean_markdown(markdown))
+    """Return an annotated answer, or a part of it, as HTML: each number has its card and the verdict of the check."""
+    return _AnnotatedRenderer(sources, anchor, app_url, annotated).render(parse_clean_markdown(markdown))
 
 
 _NOTHING = Markup()
@@ -158,7 +159,9 @@ _ALIGNED = {
 }
 _BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
 _NARROW_SPACE = Markup("\u202f")
-_WITHOUT_SOURCE = Markup('<sup class="wy-uncited" title="这句话没有注明出处">%s</sup>') % UNCITED
+_SMALL_WORDS = Markup('<sup class="wy-uncited%s" title="%s">%s</sup>')
+_CLASSES = {"✓": " wy-mark green", "≠": " wy-mark red", "✗": " wy-mark red", "⌛": " wy-mark orange"}
+"""The classes of the marks of 法条核验 for the style sheet. The others have no colour."""
 _TARGET_LENGTH = 40
 
 
@@ -186,7 +189,7 @@ class _Renderer:
             elif token.type == "citation":
                 self._citation(token, out)
             elif token.type == "uncited":
-                out.append(_WITHOUT_SOURCE)
+                out.append(self._remark(token.meta["note"]))
             elif token.type == "agreeing":
                 out.append(self._agreement(token.meta["note"]))
             elif not token.hidden:
@@ -255,6 +258,10 @@ class _Renderer:
         """Return the chip of a source that the model does not cite; nothing where there are no notes."""
         return _NOTHING
 
+    def _remark(self, place: int) -> Markup:
+        """Return the words behind a statement without a number; nothing where the text is not annotated."""
+        return _NOTHING
+
     def _identity(self, number: int) -> Markup:
         """Return the attribute by which the first citation of a source can be reached."""
         if not self._anchor or number in self._cited_before:
@@ -264,9 +271,9 @@ class _Renderer:
 
 
 class _AnnotatedRenderer(_Renderer):
-    def __init__(self, sources: Iterable[Source], anchor: str, app_url: str, notes: Sequence[Notes]) -> None:
+    def __init__(self, sources: Iterable[Source], anchor: str, app_url: str, annotated: AnnotatedText) -> None:
         super().__init__(sources, anchor, app_url)
-        self._notes = notes
+        self._notes, self._uncited = annotated.notes, annotated.uncited
 
     def _chip(self, number: int, note: int | None) -> Markup:
         verdict = self._notes[note].get(number) if note is not None else None
@@ -275,6 +282,19 @@ class _AnnotatedRenderer(_Renderer):
     def _agreement(self, note: int) -> Markup:
         known = (verdict for verdict in self._notes[note].values() if verdict.number in self._sources)
         return Markup().join(chip_html(self._sources[one.number], self._app_url, verdict=one) for one in known)
+
+    def _remark(self, place: int) -> Markup:
+        return uncited_html(self._uncited[place])
+
+
+def uncited_html(statement: UncitedStatement) -> Markup:
+    """Return what is known of a statement without a number, as small words behind it."""
+    statute = statement.statute
+    if statute is None:
+        told = "由前文推出的结论，程序没有核对" if statement.is_conclusion else "这句话没有注明出处"
+        return _SMALL_WORDS % ("", told, uncited_label(statement))
+    told = f"法条核验 {one_line(statute.cited)}：{statute.meaning}。{statute.note}"
+    return _SMALL_WORDS % (_CLASSES.get(statute.mark, ""), told, uncited_label(statement))
 
 
 class _StandaloneRenderer(_Renderer):

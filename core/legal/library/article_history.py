@@ -47,10 +47,15 @@ def _follow(index: LegalIndex, article: StoredArticle, versions: Sequence[LawVer
 
 def _counterpart(index: LegalIndex, law: LawVersion, article: StoredArticle) -> StoredArticle | None:
     same = index.article(law.id, article.number)
-    if same and containment(same.text, article.text) >= _ALIKE:
+    if same and are_alike(same.text, article.text):
         return same
     best = max(index.articles(law.id), key=lambda one: similarity(one.text, article.text), default=None)
     return best if best and similarity(best.text, article.text) >= _ALIKE else None
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two texts of the same number may be one article before and after an amendment."""
+    return containment(one, other) >= _ALIKE
 
 
 def similarity(one: str, other: str) -> float:

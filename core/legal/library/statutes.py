@@ -16,6 +16,7 @@ from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import LawKind, LawStatus
 from core.legal.errors import NoLegalIndex
 from core.legal.library.article_index import SemanticScores, StoredArticle
+from core.legal.library.article_references import ArticleReference, article_references, cited_numbers
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.law_index import LawVersion
 from core.legal.library.version_on_day import VersionOnDay, repeal_note, version_on
@@ -34,9 +35,6 @@ AnsweredBy = Literal["index", "web"]
 LawPredicate = Callable[[LawVersion], bool]
 """Filter that returns whether the reader wants to see results of a law."""
 
-REFERENCE_LENGTH = 60
-_MAX_REFERENCES = 20
-_LONGEST_RANGE = 10
 LONGEST_QUERY = 1_000
 """Limit of a search. A longer text that cites laws is checked, not searched for."""
 _LONGEST_NAME = 50
@@ -55,27 +53,6 @@ _NUMBERED_INTERPRETATION = re.compile(r"(?:解释|规定)[（(]?[一二三四五
 _NAME_AND_NUMBER = re.compile(
     rf"(?P<law>.*?[^\d第 ,])[ ,的]*第?\s*(?P<number>{NUMERAL})\s*条?(?:\s*之\s*(?P<suffix>{NUMERAL}))?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ArticleReference:
-    """Another article that an article refers to, with its first words."""
-
-    law_name: str
-    article_number: str
-    content: str | None
-    """First words of the article, or None if the index does not hold it."""
-    start: int
-    end: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "lawName": self.law_name,
-            "articleNumber": self.article_number,
-            "content": self.content,
-            "start": self.start,
-            "end": self.end,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +319,7 @@ class _Lookup:
         """Yield the cited articles as they are in force, then other versions with other words. With a note on the
         version, which is then one of a time, other versions are left out."""
         others = [other for other in self._index.versions(law.key) if other != law] if version_note is None else []
-        for number in _numbers(citation):
+        for number in cited_numbers(citation):
             texts = set()
             for version in [law, *others]:
                 stored = self._index.article(version.id, number)
@@ -409,12 +386,6 @@ class _Lookup:
         return law == current and (self._law_filter is None or self._law_filter(law))
 
 
-def _numbers(citation: Citation) -> list[ArticleNumber]:
-    first = citation.article.number
-    last = min(citation.last.number, first + _LONGEST_RANGE - 1) if citation.last else first
-    return [citation.article, *map(ArticleNumber, range(first + 1, last + 1))]
-
-
 def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation | None = None) -> LegalArticle:
     """Return a stored article as a result, with its law, status and references."""
     return replace(
@@ -424,7 +395,7 @@ def article_result(index: LegalIndex, stored: StoredArticle, citation: Citation 
         paragraph=citation.paragraph if citation else None,
         item=citation.item if citation else None,
         excerpt=excerpt(stored.text, citation.paragraph, citation.item) if citation else None,
-        references=tuple(_references(index, stored)),
+        references=tuple(article_references(index, stored)),
     )
 
 
@@ -467,29 +438,3 @@ def later_amendment_note(index: LegalIndex, law: LawVersion) -> str:
 def _from_web(result: SearchResult) -> LegalArticle:
     found = LegalArticle(result.title, None, result.snippet, None, result.source)
     return replace(found, published=result.published, url=result.url)
-
-
-def _references(index: LegalIndex, stored: StoredArticle) -> Iterator[ArticleReference]:
-    if "条" not in stored.text:  # most articles refer to no other
-        return
-    seen: set[tuple[int | str, ArticleNumber]] = {(stored.law_id, stored.number)}
-    for citation in find_citations(stored.text, index.is_known, in_statute=True):
-        law = index.version(stored.law_id) if citation.is_own_law else index.resolve(citation.law or "")
-        for target in _targets(index, stored, citation, law):
-            number = target if isinstance(target, ArticleNumber) else target.number
-            identity = (law.id if law else citation.law or "", number)
-            if identity not in seen and len(seen) <= _MAX_REFERENCES:
-                seen.add(identity)
-                words = None if isinstance(target, ArticleNumber) else shorten(one_line(target.text), REFERENCE_LENGTH)
-                name = law.name if law else citation.law or ""
-                yield ArticleReference(name, str(number), words, citation.start, citation.end)
-
-
-def _targets(
-    index: LegalIndex, stored: StoredArticle, citation: Citation, law: LawVersion | None
-) -> Sequence[StoredArticle | ArticleNumber]:
-    """Return the articles that a citation names, or their numbers where the index does not hold them."""
-    if citation.steps_back:
-        steps = range(citation.steps_back, 0, -1)
-        return [*filter(None, (index.preceding_article(stored.law_id, stored.number, step) for step in steps))]
-    return [(index.article(law.id, number) if law else None) or number for number in _numbers(citation)]

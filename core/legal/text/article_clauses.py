@@ -37,6 +37,19 @@ def article_clauses(text: str, paragraph: int | None, item: int | None) -> Claus
     return ClauseSequence(clauses)
 
 
+_SUBJECT_OF_CASE = re.compile(
+    r"^(?P<subject>[^，。；：的]{2,14}?(?:人|者|单位|公司|机关|部门|机构|组织|法院|政府|企业))"
+    r"(?P<case>(?!承担|应当|可以|不得|有)[^，。；：]{4,60}(?:的|后|时))，(?P<duty>(?:应当|可以|不得|必须|有权)[^。；]+)"
+)
+
+
+def _with_subject(line: str) -> Iterator[str]:
+    """Yield a rule with its subject behind the case: 发生事故后，单位应当报告 for 单位发生事故后，应当报告."""
+    for rule in re.split("[。；;]", line):
+        if found := _SUBJECT_OF_CASE.match(rule):
+            yield f"{found['case']}，{found['subject']}{found['duty']}"
+
+
 def _rules(text: str, paragraph: int | None, item: int | None) -> Iterator[str]:
     for number, (opening, *items) in enumerate(split_paragraphs(text), 1):
         if paragraph not in (None, number):
@@ -44,6 +57,7 @@ def _rules(text: str, paragraph: int | None, item: int | None) -> Iterator[str]:
         if not item:
             yield opening
             yield from _each_alternative(opening)
+            yield from _with_subject(opening)
         for line in items:
             if not item or excerpt(line, None, item):
                 yield from _item_in_place(opening, line)

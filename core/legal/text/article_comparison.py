@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 
 from core.comparison import MAX_CLAUSES, ClauseSequence, Contradiction, ParsedClauses, StatementAlignment
 from core.legal.text.article_clauses import article_clauses, is_whole_rule, used_clauses
@@ -20,18 +20,23 @@ from core.legal.text.rule_comparison import (
     RuleMatch,
     can_be_aligned,
     contained_share,
+    has_same_details,
     is_condition,
     is_long_enough,
+    split_rules,
     split_sentences,
+    word_pairs,
 )
 from core.legal.text.rule_wording import (
     exchange_parties,
     has_parties_in_order,
+    has_terms_of,
     other_consequence,
     plain_wording,
     replace_terms,
     split_rules_of_claim,
     with_names_of,
+    with_terms_of,
 )
 
 _MOST_TRIED = 12
@@ -55,10 +60,41 @@ def compare_with_article(
     if by_rules.match is RuleMatch.AGREES or not can_be_aligned(claim) or contained_share(claim, article) < _FOREIGN:
         return by_rules
     wording = with_names_of(article, plain_wording(claim))
-    restated = _Restated(wording, _Article(plain_wording(article), paragraph, item))
+    restated = _Restated(wording, _Article(with_terms_of(claim, plain_wording(article)), paragraph, item))
     if restated.agrees:
         return RuleComparison(RuleMatch.AGREES)
     return by_rules if by_rules.match is RuleMatch.CONTRADICTS else restated.difference()
+
+
+_COMMA = re.compile("[，,：:]")
+_CLAUSE_LIKE = 0.6
+"""Smallest share of a clause that a clause of the rule holds, if that is to say the same."""
+_ALIKE = 0.7
+"""Smallest share of a claim that its article holds in similar words."""
+
+
+def has_all_details(claim: str, article: str) -> bool:
+    """Return whether an article has much of a claim and all that decides in it: each value with its bounds, each duty,
+    negation and consequence, each party, and no term that excludes one of these."""
+    article = plain_wording(article)
+    claim = with_names_of(article, plain_wording(claim))
+    if contained_share(claim, article) < _ALIKE or not has_terms_of(claim, article):
+        return False
+    rules = split_rules(article)
+    return all(any(_has_clauses(sentence, rule) for rule in rules) for sentence in split_sentences(claim))
+
+
+def _has_clauses(sentence: str, rule: str) -> bool:
+    """Return whether each clause of a sentence has the values, modals and negations of the clauses of a rule that are most
+    like it."""
+    clauses = [one for one in _COMMA.split(rule) if one]
+    joined = [*clauses, *(f"{one}，{other}" for one, other in pairwise(clauses))]
+    for clause in filter(word_pairs, _COMMA.split(sentence)):
+        shares = [contained_share(clause, one) for one in joined]
+        best = [one for one, share in zip(joined, shares, strict=True) if share >= max(_CLAUSE_LIKE, max(shares) - 0.1)]
+        if not any(has_same_details(clause, one) for one in best):
+            return False
+    return True
 
 
 class _Article:
@@ -128,7 +164,10 @@ class _Restated:
                 if found:
                     return found
         contradiction = self._alignment.contradiction if self._alignment else None
-        return _to_comparison(contradiction) if contradiction and self._is_sure(contradiction) else UNSURE
+        if contradiction and self._is_sure(contradiction):
+            return _to_comparison(contradiction)
+        strange = [one for number, one in enumerate(self._sentences) if not self._agrees(number)]
+        return self._article.rules.find_replacement(strange[0]) if len(strange) == 1 else UNSURE
 
     def _agrees_with(self, number: int, sentence: str) -> bool:
         """Return whether the sentence of this number would agree if it were another one."""

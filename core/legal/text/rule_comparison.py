@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import SequenceMatcher
 from enum import Enum, auto
 from functools import cached_property
@@ -25,7 +26,9 @@ _NEGATION_COMPARABLE = 0.75
 _SMALL_CHANGE = 3
 """Largest change, in words, in which a negation counts. In a longer one it belongs to what was left out."""
 _SENTENCE = re.compile(r"[。；;！？!?\n]+")
+_FULL_STOP = re.compile(r"[。\n]+")
 _CLAUSE = re.compile(r"[，,：:。；;\n]+")
+_CLEARLY_MORE = 0.05
 _LEAST_WORDS = 8
 """Fewest words that can agree: 人民法院应予支持 stands in a thousand articles."""
 _LONGEST_OMISSION = 6
@@ -56,6 +59,8 @@ class RuleMatch(Enum):
     EXCHANGES = auto()
     DROPS_CONDITION = auto()
     ADDS_CONDITION = auto()
+    REPLACES = auto()
+    """Other words in one place, which may mean the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +82,14 @@ class ArticleRules:
     def __init__(self, article: str, paragraph: int | None = None, item: int | None = None) -> None:
         texts = split_rules(article, paragraph, item)[:_MOST_RULES]
         self._rules = [rule for text in texts if (rule := _Sentence(text)).words]
+        self._article = article
 
     def compare(self, claim: str) -> RuleComparison:
         """Compare each sentence of the claim with the rule that is most like it."""
         stated = [_Sentence(text) for text in split_sentences(claim)]
         if not stated or any(len(sentence.words) > _LONGEST for sentence in stated):
             return UNSURE
-        found = [_compare_with_closest(sentence, self._rules) for sentence in stated]
+        found = [self._compare(sentence) for sentence in stated]
         if contradiction := next((one for one in found if one.match is RuleMatch.CONTRADICTS), None):
             return contradiction
         long_enough = sum(len(sentence.words) for sentence in stated) >= _LEAST_WORDS
@@ -92,7 +98,34 @@ class ArticleRules:
 
     def compare_sentence(self, text: str) -> RuleComparison:
         sentence = _Sentence(text)
-        return _compare_with_closest(sentence, self._rules) if len(sentence.words) <= _LONGEST else UNSURE
+        return self._compare(sentence) if len(sentence.words) <= _LONGEST else UNSURE
+
+    def find_replacement(self, text: str) -> RuleComparison:
+        """Return the words of a sentence that stand in the place of others, if all around them stands in a rule."""
+        sentence = _Sentence(text)
+        closest = max(self._rules, key=lambda rule: _overlap(sentence, rule), default=None)
+        if closest is None or len(sentence.words) > _LONGEST:
+            return UNSURE
+        return _Alignment(sentence, closest).replacement()
+
+    def _compare(self, sentence: _Sentence) -> RuleComparison:
+        found = _compare_with_closest(sentence, self._rules)
+        return UNSURE if found.match is RuleMatch.CONTRADICTS and self._joins_rules(sentence) else found
+
+    def _joins_rules(self, sentence: _Sentence) -> bool:
+        """Return whether a sentence is more like two rules together, the case of one and the duty of the next."""
+        single = max((_overlap(sentence, rule) for rule in self._rules), default=0.0)
+        joined = map(_Sentence, _joined_rules(self._article))
+        return any(_overlap(sentence, one) > single + _CLEARLY_MORE for one in joined)
+
+
+def _joined_rules(article: str) -> Iterator[str]:
+    """Yield two rules between semicolons as one, where the second begins with a duty and so has the case of the first."""
+    for sentence in _FULL_STOP.split(article)[:_MOST_RULES]:
+        for one, other in pairwise(sentence.split("；")):
+            first = _CLAUSE.split(other)[0]
+            if not is_condition(first) and any(word.kind is WordKind.MODAL for word in rule_words(first)):
+                yield f"{one}，{other}"
 
 
 def split_sentences(text: str) -> list[str]:
@@ -255,6 +288,17 @@ class _Alignment:
             return RuleComparison(RuleMatch.DROPS_CONDITION, actual=condition)
         return RuleComparison(RuleMatch.AGREES)
 
+    def replacement(self) -> RuleComparison:
+        """Return the one change of the sentence, if both sides have words there and they are short."""
+        real = [
+            (own, rule) for own, rule in self._changes if _plain_keys(own) or len(_plain_keys(rule)) > _LONGEST_OMISSION
+        ]
+        if len(real) != 1 or self._equal < _NEGATION_COMPARABLE * len(self._sentence.words):
+            return UNSURE
+        own, rule = (side.text_of(words) for side, words in zip((self._sentence, self._rule), real[0], strict=True))
+        is_short = all(2 <= len(words) <= _LONGEST_OMISSION for words in (own, rule))
+        return RuleComparison(RuleMatch.REPLACES, own, rule) if is_short else UNSURE
+
     def _contradiction(self, claimed: _Words, actual: _Words, share: float) -> RuleComparison | None:
         for mine, real in product(claimed, actual):
             if _contradict(mine, real):
@@ -328,8 +372,12 @@ def _is_within_bound(claimed: RuleWord, actual: RuleWord) -> bool:
     """Return whether a number falls under the bound of the rule: two years are a case of 一年以上."""
     if claimed.bound or claimed.value is None or actual.value is None:
         return False
-    fulfils = _FULFILS.get(actual.bound)
-    return fulfils is not None and bool(fulfils(claimed.value, actual.value))
+    is_above = _fulfils(claimed.value, actual.bound[:1], actual.value)
+    return is_above and (actual.upper is None or _fulfils(claimed.value, actual.bound[1:], actual.upper))
+
+
+def _fulfils(value: Decimal, bound: str, limit: Decimal | None) -> bool:
+    return limit is not None and bound in _FULFILS and bool(_FULFILS[bound](value, limit))
 
 
 def _negation_parity(words: Iterable[RuleWord]) -> int:
@@ -363,6 +411,15 @@ def contained_share(claim: str, text: str) -> float:
     """Return the share of the claim's word pairs that stand in the text."""
     wanted, present = word_pairs(claim), set(word_pairs(text))
     return sum(pair in present for pair in wanted) / len(wanted) if wanted else 0.0
+
+
+def has_same_details(clause: str, rule: str) -> bool:
+    """Return whether two clauses have the same values, with their bounds, and the same modals and negations."""
+    return _details(clause) == _details(rule)
+
+
+def _details(clause: str) -> set[str]:
+    return {f"{word.key}{word.bound}" for word in rule_words(clause) if word.kind is not WordKind.PLAIN}
 
 
 def word_pairs(text: str) -> list[str]:

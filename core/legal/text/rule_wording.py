@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 _NUMBER = "[〇零一二三四五六七八九十百千0-9]{1,9}"
 _SAME = (
+    (re.compile("经过(?=[^，。；]{2})"), "经"),
+    (re.compile("到期(?=[的，])"), "期满"),
+    (re.compile("之日起算"), "之日起计算"),
+    (re.compile("(?<=[续长宽])到(?=[^期])"), "至"),
+    (re.compile("(?<=[都，但])要(?![求约么素件点是])(?=[^，。；]{2})"), "应当"),
+    (re.compile("(?:没有?|未)做"), "未进行"),
+    (re.compile("付款"), "支付价款"),
+    (re.compile("对于"), "对"),
+    (re.compile("签(?=协议|合同|订协议|订合同)(?:订)?"), "订立"),
+    (re.compile("(任何[^，。；]{1,16}?)[都均](?=不|应|可|必)"), r"\1"),
+    (re.compile("(?<=安排|支付|通知)劳动者(?:本人)?(?=[^，。；])"), ""),
+    (re.compile("合同目的(不能|无法)实现"), r"\1实现合同目的"),
+    (re.compile("(每[年月日天])(向[^，。；]{2,8}?)(?=支付|缴纳|发放)"), r"\2\1"),
+    (re.compile("，除([^，。；]{3,40}?)的?(?:以外|之外|外)，([^。；]+)"), r"，\2，但\1的除外"),
     (re.compile("按(?=[^照期时份揭月日年季次件])"), "按照"),
     (re.compile("违反本(?:法|条例|办法|规定)的?规定"), "违法"),
     (re.compile(rf"(?<=[依按]照)本(?:法|条例)第{_NUMBER}条(?:第{_NUMBER}款)?规定的"), ""),
@@ -22,13 +36,17 @@ _SAME = (
 """Spellings and what is put in their place, in this order."""
 _NEXT_RULE = re.compile(
     "(的，[^，；。]{2,40}[^的时后前，]|(?:(?<!或者)应当(?!知道)|可以|不得|有权|无权|视为|包括|限于|属于|是指|由(?=[^，；。]{2,30}承担))[^，；。]{2,60}[^的时后前，])"
-    "，(?=[^，。；]{3,40}的，|(?:但是?，?)?[^，。；]{0,8}另有(?:规定|约定)的除外)"
+    "，(?=[^，。；]{3,40}的，|(?:但是?，?)?[^，。；]{0,8}另有(?:规定|约定)的除外"
+    "|(?![自从并且但其该由处为按对在以除也还])[^，。；]{2,16}?(?:应当|不得|必须|有权|可以)[^，。；]{4,60}$)"
 )
-"""A comma between what one rule provides and the condition of the next."""
+"""A comma between what one rule provides and the condition, or the subject, of the next."""
 _NAMES = {
     "用人单位": "公司 单位 企业 雇主",
     "劳动者": "员工 职工 雇员",
     "劳动合同": "合同",
+    "从业人员": "员工 职工 工人",
+    "电子商务": "电商",
+    "机动车驾驶证": "驾驶证 驾照",
     "出租人": "房东",
     "承租人": "租客 租户",
     "出卖人": "卖方 卖家",
@@ -63,16 +81,55 @@ _PARTIES = """
 _GROUPS = [group.split() for line in _EXCLUSIVE.strip().splitlines() for group in line.split("|")]
 _EXCLUSIONS = [pair for group in _GROUPS for pair in permutations(group, 2)]
 _PARTY = re.compile("|".join(sorted(_PARTIES.split(), key=len, reverse=True)))
-_TERM = re.compile("|".join(sorted({term for group in _GROUPS for term in group}, key=len, reverse=True)))
+_TERMS = {term for group in _GROUPS for term in group}
+_TERM = re.compile("|".join(sorted(_TERMS, key=len, reverse=True)))
+_ANY_TERM = re.compile("|".join(sorted({*_TERMS, *_PARTIES.split()}, key=len, reverse=True)))
+_ANYBODY = frozenset(
+    [
+        "当事人",
+        "权利人",
+        "义务人",
+        "利害关系人",
+        "行为人",
+        "机关",
+        "单位",
+        "个人",
+        "主管部门",
+        "主管机关",
+        "行政机关",
+        "公司",
+        "雇主",
+        "职工",
+    ]
+)
+"""Parties whom an article may call by another name."""
 
 
 _CONSEQUENCES = ("无效", "视为", "连带", "自动", "一律", "消灭", "丧失")
 """What a rule provides in these words and no others."""
 
 
+def has_terms_of(claim: str, article: str) -> bool:
+    """Return whether the article names all parties, consequences and exclusive terms of a claim."""
+    named = [*_PARTY.findall(claim), *_TERM.findall(claim), *(word for word in _CONSEQUENCES if word in claim)]
+    return all(word in article for word in named)
+
+
 def other_consequence(claim: str, article: str) -> str:
     """Return a word for what follows that the claim has and the article does not; empty if there is none."""
     return next((word for word in _CONSEQUENCES if word in claim and word not in article), "")
+
+
+_ASIDE = re.compile("[（(](?![^（）()]*[除不含包]|[一二三四五六七八九十\\d]+[）)])[^（）()]{1,12}[）)]")
+"""What an article says in brackets, unless it adds or excepts something."""
+_BREACH = re.compile("不履行(?:合同)?(?:债务|义务)或者履行(?:合同)?(?:债务|义务)不符合约定")
+
+
+def with_terms_of(claim: str, article: str) -> str:
+    """Return an article without brackets if the claim has none, and with its term for what the law says at length: 违约."""
+    if "（" not in claim and "(" not in claim:
+        article = _ASIDE.sub("", article)
+    return _BREACH.sub("违约", article) if "违约" in claim and "违约" not in article else article
 
 
 def plain_wording(text: str) -> str:
@@ -99,15 +156,20 @@ def replace_terms(claim: str, article: str) -> Iterator[tuple[str, str, str]]:
     """Yield a term of the claim, another of the article that excludes it, and the claim with this in its place: once, and
     wherever the term stands."""
     present = set(_TERM.findall(article))
-    places: dict[str, list[int]] = {}
-    for found in _TERM.finditer(claim):
-        places.setdefault(found[0], []).append(found.start())
-    for term, other in _EXCLUSIONS:
-        if other in present:
-            for at in places.get(term, ()):
-                yield term, other, claim[:at] + other + claim[at + len(term) :]
-            if len(places.get(term, ())) > 1:
-                yield term, other, _substitute(_TERM, {term: other}, claim)
+    pairs = [(term, other) for term, other in _EXCLUSIONS if other in present and term in claim]
+    for term, other in dict.fromkeys([*pairs, *_strange_parties(claim, article)]):
+        places = [found.start() for found in _ANY_TERM.finditer(claim) if found[0] == term]
+        for at in places:
+            yield term, other, claim[:at] + other + claim[at + len(term) :]
+        if len(places) > 1:
+            yield term, other, _substitute(_ANY_TERM, {term: other}, claim)
+
+
+def _strange_parties(claim: str, article: str) -> list[tuple[str, str]]:
+    """Return each party of a claim that the article does not name, with each party that it names."""
+    strange = [party for party in _PARTY.findall(claim) if party not in article and party not in _ANYBODY]
+    named = [party for party in _PARTY.findall(article) if party not in _ANYBODY and party not in claim]
+    return list(product(strange, named))
 
 
 def has_parties_in_order(claim: str, rule: str) -> bool:

@@ -7,6 +7,7 @@ dropped.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from enum import Enum, auto
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from core.base.chinese.quantities import sign_of
 from core.base.chinese.script import comparison_form
 
 _SPOKEN = r"[〇零一二两三四五六七八九十百千][〇零一二两三四五六七八九十百千万亿]{0,11}"
-_FIGURE = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,12}}(?:\.[0-9]{{1,4}})?|{_SPOKEN})"
+_FIGURE = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,12}}(?:\.[0-9]{{1,4}})?|{_SPOKEN}|双(?=倍))"
 _UNIT = "个?工作日|个?小时|分钟|个?星期|个?月|周岁|[年日天周岁元倍人名次户件吨株克亩]|平方米|立方米|千克|公斤|公里|海里|米|%"
 _UNITS = {"天": "日", "岁": "周岁", "星期": "周", "名": "人", "公斤": "千克"}
 _BEFORE = (
@@ -61,7 +62,7 @@ SYNONYMS = {
     "前提": "前提是|前提为|条件是|如果|假如|倘若|(?<!例)若(?!干)",
 }
 """Patterns of words with one meaning in a rule. Longer spellings come first."""
-_FIRST_CHARACTERS = "0-9〇零一二两三四五六七八九十百千不未最至超多高大低少小为是可应该必有需须能无严禁或以及其和与并且同但依按根遵人法检政给予情况劳员雇造导致他它别之当没尽向对支发签订解终主前条如假倘若"
+_FIRST_CHARACTERS = "双0-9〇零一二两三四五六七八九十百千不未最至超多高大低少小为是可应该必有需须能无严禁或以及其和与并且同但依按根遵人法检政给予情况劳员雇造导致他它别之当没尽向对支发签订解终主前条如假倘若"
 """Characters that begin a quantity or a synonym. Words that begin otherwise are not tried."""
 _WORD = re.compile(
     rf"(?P<other>[^\W_{_FIRST_CHARACTERS}])|(?P<quantity>{_QUANTITY})|"
@@ -81,7 +82,7 @@ class WordKind(Enum):
 
 _WORD_KINDS = (
     dict.fromkeys(("应当", "可以", "不得", "无需"), WordKind.MODAL)
-    | dict.fromkeys(("不", "未", "未经", "无", "非", "否", "免", "除"), WordKind.NEGATION)
+    | dict.fromkeys(("不", "未", "未经", "无", "非"), WordKind.NEGATION)
     | dict.fromkeys(("≥", ">", "≤", "<"), WordKind.BOUND)
 )
 
@@ -94,8 +95,10 @@ class RuleWord(NamedTuple):
     kind: WordKind = WordKind.PLAIN
     unit: str = ""
     value: Decimal | None = None
-    """Value of a quantity whose numeral can be read."""
+    """Value of a quantity whose numeral can be read; of an interval the lower one."""
     bound: str = ""
+    upper: Decimal | None = None
+    """Upper value of an interval: 十日以上十五日以下."""
 
 
 def rule_words(text: str) -> list[RuleWord]:
@@ -104,14 +107,35 @@ def rule_words(text: str) -> list[RuleWord]:
     for match in _WORD.finditer(comparison_form(text)):
         kind = match.lastgroup or ""
         if kind == "other":
-            found.append(RuleWord(match[0].lower(), match.start(), match.end()))
+            key = match[0].lower()
+            found.append(RuleWord(key, match.start(), match.end(), _WORD_KINDS.get(key, WordKind.PLAIN)))
         elif match["quantity"]:
             found += _quantity(match)
         else:
             key = _NAMES.get(kind) or match[0].lower()
             if key != "_":
                 found.append(RuleWord(key, match.start(), match.end(), _WORD_KINDS.get(key, WordKind.PLAIN)))
-    return found
+    return list(_with_intervals(found))
+
+
+def _with_intervals(words: Sequence[RuleWord]) -> Iterator[RuleWord]:
+    """Yield the words with 十日以上十五日以下 as one: it is not 十日以下, nor 十五日以下."""
+    at = 0
+    while at < len(words):
+        pair = words[at : at + 4]
+        if len(pair) == 4 and _is_interval(pair[0], pair[2]) and pair[2].start == pair[0].end:
+            low, _, high, _ = pair
+            key = f"{low.key}{low.bound}{high.key}{high.bound}"
+            yield low._replace(key=key, end=high.end, bound=low.bound + high.bound, upper=high.value)
+            at += 4
+        else:
+            yield words[at]
+            at += 1
+
+
+def _is_interval(low: RuleWord, high: RuleWord) -> bool:
+    is_bounded = low.bound in ("≥", ">") and high.bound in ("≤", "<")
+    return is_bounded and low.unit == high.unit and None not in (low.value, high.value)
 
 
 def _quantity(match: re.Match[str]) -> list[RuleWord]:
@@ -135,7 +159,7 @@ def _read_quantity(match: re.Match[str]) -> tuple[Decimal | None, str, str]:
 
 def _value(figure: str, times: str) -> Decimal | None:
     try:
-        value = Decimal(figure.replace(",", "")) if figure[0].isascii() else Decimal(to_int(figure))
+        value = Decimal(figure.replace(",", "")) if figure[0].isascii() else Decimal(to_int(figure.replace("双", "二")))
     except ValueError:
         return None
     for word in times:

@@ -44,7 +44,7 @@ def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: Ans
                 _draw_special(place, block)
         else:
             markdown = "\n\n".join(block.text for block in group)
-            html = render_annotated(markdown, annotated.notes, sources, anchor=anchor, app_url=app_url())
+            html = render_annotated(markdown, annotated, sources, anchor=anchor, app_url=app_url())
             draw_html(Markup('<div class="wy-answer">%s</div>') % html, place)
 
 

@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer import UNCITED, CitationVerdict, list_agreements, list_verdicts, tally, verdict_html
+from core.answer import (
+    CitationVerdict,
+    list_agreements,
+    list_verdicts,
+    other_uncited,
+    tally,
+    uncited_label,
+    verdict_html,
+    with_statutes,
+)
 from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
 from core.answer.message import Message
 from core.app import App
@@ -24,7 +33,7 @@ def check_of(app: App, entry: Message) -> AnswerCheck | None:
     """Return the check of an answer. It is computed again if the checker changed or the answer was cut short."""
     check = app.checks.check_for(entry, conversation_sync.read_pages_loader(app, entry))
     conversation_sync.save_repeated_check(app, entry, check)
-    return check
+    return with_statutes(check, app.check_statutes(entry.text, session.chat().question_of(entry)))
 
 
 def draw(app: App, entry: Message, check: AnswerCheck | None) -> None:
@@ -52,15 +61,13 @@ def _draw_fold(app: App, entry: Message, check: AnswerCheck) -> None:
 
 def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
     claims = [*sorted(list_verdicts(check), key=lambda claim: claim.severity_key), *list_agreements(check)]
-    kinds = Counter(claim.label for claim in claims)
-    if check.unsourced:
-        kinds[UNCITED] = len(check.unsourced)
+    uncited = [(uncited_label(statement), statement.text) for statement in other_uncited(check)]
+    kinds = Counter([*(claim.label for claim in claims), *(label for label, _ in uncited)])
     chosen = st.pills("只看", list(kinds), key=f"claims-kind-{key}", format_func=lambda kind: f"{kind} {kinds[kind]}")
     by_number = {source.number: source for source in sources}
     rows = [_row(claim, by_number.get(claim.number)) for claim in claims if chosen in {None, claim.label}]
-    if chosen in {None, UNCITED}:
-        row = Markup('<li><span class="wy-verdict">%s</span><p>%s</p></li>')
-        rows += [row % (UNCITED, statement.text) for statement in check.unsourced]
+    row = Markup('<li><span class="wy-verdict">%s</span><p>%s</p></li>')
+    rows += [row % (label, text) for label, text in uncited if chosen in {None, label}]
     draw_html(Markup('<ul class="wy-claims">%s</ul>') % Markup().join(rows))
     st.caption(escape_label(_method_note(check)))
     _draw_explanation()

@@ -14,6 +14,7 @@ from core.base.chinese.numerals import to_chinese
 from core.legal import (
     AmendingItem,
     ArticleNumber,
+    ArticleReference,
     ArticleVersion,
     LawVersion,
     LegalArticle,
@@ -55,7 +56,7 @@ def draw(view: LawView, stored: StoredArticle) -> None:
     if article.references:
         st.subheader("提到的条文", anchor=False)
         for reference in article.references:
-            _draw_reference(view, reference.law_name, reference.article_number, reference.content)
+            _draw_reference(view, reference)
     _draw_history(view, stored)
     _draw_citation(article)
     files = {
@@ -75,15 +76,18 @@ def _draw_neighbours(view: LawView, number: ArticleNumber) -> None:
             legal_page.draw_link(str(numbers[at + 1]), view.query(numbers[at + 1]), icon=":material/chevron_right:")
 
 
-def _draw_reference(view: LawView, law: str, article: str, words: str | None) -> None:
-    own = law == view.law.name
-    name = article if own else f"《{short_name(law)}》{article}"
+def _draw_reference(view: LawView, reference: ArticleReference) -> None:
+    """Draw a reference with a link to the version that was meant. Without such a version there is no link."""
+    own = reference.law_name == view.law.name
+    number = reference.article_number
+    name = number if own else f"《{short_name(reference.law_name)}》{number}"
     with st.container(gap="xxsmall"):
-        if words is None:
-            draw_html(_HIT % (escape(name) + legal_page.facts_html(["库中没有这一条"])))
+        if reference.content is None:
+            draw_html(_HIT % (escape(name) + legal_page.facts_html([reference.description])))
             return
-        legal_page.draw_link(name, view.query(parse_article_number(article)) if own else law_query(law, article))
-        draw_html(_HIT % (Markup("<p>%s</p>") % words))
+        other = law_query(reference.law_name, number, reference.version)
+        legal_page.draw_link(name, view.query(parse_article_number(number)) if own else other)
+        draw_html(_HIT % (Markup("<p>%s</p>") % reference.description))
 
 
 # ── History ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,6 @@ from core.base.errors import AppError
 from core.legal import (
     PASTED_DRAFT_NAME,
     PROBLEMS,
-    WORST_FIRST,
     Author,
     Draft,
     LegalServices,
@@ -177,8 +176,8 @@ def _draw_draft(
         example = "《劳动合同法》第三十八条、民法典第1198条"
         st.info(f"没有找到法条的引用。能识别的写法如：{example}。", icon=":material/info:")
         return
-    counts = Counter(finding.mark for finding in findings)
-    st.markdown(" ".join(badge(mark, f"{mark.meaning} {counts[mark]}") for mark in WORST_FIRST if counts[mark]))
+    counts = Counter((one.mark, _kind_of(one)) for one in sorted(findings, key=lambda one: one.severity))
+    st.markdown(" ".join(badge(mark, f"{kind} {count}") for (mark, kind), count in counts.items()))
     st.download_button(
         "下载带批注的 Word",
         data=partial(draft_with_comments, draft, findings, reader),
@@ -193,10 +192,15 @@ def _draw_draft(
         draw_html(Markup('<div class="wy-question">%s</div>') % _marked_html(draft.text, findings))
 
 
+def _kind_of(finding: StatuteFinding) -> str:
+    """Return what is counted together: each mark, but ○ by its two meanings."""
+    return finding.meaning if finding.mark is StatuteMark.EXISTS else finding.mark.meaning
+
+
 def _worst_first(findings: Sequence[StatuteFinding]) -> list[tuple[int, StatuteFinding]]:
     """Return the findings, worst first, each with its position in the draft."""
     placed = enumerate(findings)
-    return sorted(placed, key=lambda one: (GROUPS.index(_group_of(one[1])), WORST_FIRST.index(one[1].mark), one[0]))
+    return sorted(placed, key=lambda one: (GROUPS.index(_group_of(one[1])), one[1].severity, one[0]))
 
 
 def _draw_list(findings: Sequence[tuple[int, StatuteFinding]], key: str) -> None:

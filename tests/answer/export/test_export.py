@@ -4,8 +4,10 @@ import json
 from dataclasses import replace
 from datetime import timedelta, timezone
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
 
+import docx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from markdown_it.token import Token
 
 from core.answer.check_results import AnswerCheck, QuotedPassage, SourceCheck, UncitedStatement, Verdict
 from core.answer.events import Notice, RunEvent, RunFailed, RunStopped, SearchFinished, cut_off_notices
-from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
+from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown, as_word
 from core.answer.message import Message
 from core.base.inert_markdown import make_inert
 from core.legal.case_check import CaseFinding
@@ -152,6 +154,44 @@ def test_a_source_that_the_model_did_not_cite_is_listed_apart_and_said_in_one_wo
     assert answer["references"] == []
     assert [source["number"] for source in answer["agreeing"]] == [2]
     assert answer["check"]["uncited"][0]["agreesWith"] == 2
+
+
+CONCLUDED = replace(
+    ANSWER.with_check(
+        AnswerCheck(
+            (),
+            (
+                UncitedStatement(0, 20, "根据《民法典》第一千零七十九条，应当准予离婚。"),
+                UncitedStatement(24, 34, "因此，你会离成。", is_conclusion=True),
+            ),
+        )
+    ),
+    text="根据《民法典》第一千零七十九条，应当准予离婚。因此，你会离成。",
+)
+
+
+def test_what_names_an_article_or_concludes_is_told_alike_in_every_format() -> None:
+    cited = "《民法典》第一千零七十九条"
+    found = (StatuteFinding(StatuteMark.AGREES, 2, 2 + len(cited), cited, "民法典", "第一千零七十九条"),)
+
+    def check_statutes(_: Message) -> StatuteCheck:
+        return StatuteCheck(found, found)
+
+    markdown = answer_as_markdown(CONCLUDED, check_statutes).replace("\\", "")
+    page = Page(as_html("题", [CONCLUDED], check_statutes=check_statutes)).text
+    document = docx.Document(BytesIO(as_word("题", [CONCLUDED], check_statutes=check_statutes)))
+    word = "\n".join(paragraph.text for paragraph in document.paragraphs)
+    for text in (markdown, page, word):
+        assert "1 句引述与条文一致 · 1 句结论，未核。" in text
+        assert "✓ 引述与条文一致：根据《民法典》第一千零七十九条，应当准予离婚。" in text
+        assert "结论，未核：因此，你会离成。" in text
+        assert "无出处" not in text
+    uncited = json.loads(as_json("题", [CONCLUDED], check_statutes=check_statutes))["messages"][0]["check"]["uncited"]
+    assert [(one["isConclusion"], one.get("statute", {}).get("meaning")) for one in uncited] == [
+        (False, "引述与条文一致"),
+        (True, None),
+    ]
+    assert "1 句无出处 · 1 句结论，未核" in answer_as_markdown(CONCLUDED), "without a library nothing was compared"
 
 
 def test_one_answer_for_the_clipboard() -> None:

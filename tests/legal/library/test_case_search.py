@@ -202,8 +202,23 @@ def test_what_a_case_cites_is_checked(judgments: LegalLibrary) -> None:
     assert case.gist == "民间借贷纠纷的要旨。"
     assert case_parts(case)[0][0] == "裁判要旨"
     with scripted_app(says=[], DATA_DIR=str(judgments.folder.parent)) as (app, _):
-        marks = [(verdict.mark.value, verdict.article_number) for verdict in app.legal.findings_in_judgment(case.text)]
+        marks = [
+            (verdict.mark.value, verdict.article_number)
+            for verdict in app.legal.findings_in_judgment(case.text, case.date)
+        ]
     assert marks == [("○", "第三条"), ("✗", "第九十九条")]
+
+
+def test_what_a_case_cites_is_the_law_of_its_day(tmp_path: Path) -> None:
+    def law(published: str, text: str) -> dict[str, object]:
+        return {"name": "航标法", "published": published, "articles": [{"number": "1", "text": text}]}
+
+    laws = law("2001-01-01", "航标由船长看守。"), law("2020-01-01", "类别浮标另行规定。")
+    library = invented.library(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", *laws))
+    with scripted_app(says=[], DATA_DIR=str(library.folder.parent)) as (app, _):
+        for day, text in (("2010-05-05", "航标由船长看守。"), ("2021-05-05", "类别浮标另行规定。")):
+            (found,) = app.legal.findings_in_judgment("依照《航标法》第一条，判决如下。", day)
+            assert found.text == text
 
 
 def test_an_index_of_an_earlier_version_answers_and_learns(tmp_path: Path) -> None:

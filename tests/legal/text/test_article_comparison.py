@@ -118,7 +118,7 @@ def test_restated_articles(shared: Path) -> None:
     near = [match for row, match in found if row["distance"] == "near"]
     assert false.count(RuleMatch.AGREES) <= 0.01 * len(false)
     assert near.count(RuleMatch.AGREES) >= 0.5 * len(near)
-    assert sum(match in (RuleMatch.UNSURE, RuleMatch.AGREES) for match in true) >= 0.97 * len(true)
+    assert sum(match in (RuleMatch.UNSURE, RuleMatch.AGREES, RuleMatch.REPLACES) for match in true) >= 0.97 * len(true)
 
 
 def _without_citation(statement: str) -> str:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from streamlit.testing.v1 import AppTest
 
-from core.answer.check_results import AnswerCheck, QuotedPassage, SourceCheck, UncitedStatement, Verdict
+from core.answer.check_results import (
+    AnswerCheck,
+    QuotedPassage,
+    SourceCheck,
+    SourceText,
+    UncitedStatement,
+    Verdict,
+)
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from core.answer.events import Answer, Checked, SearchFinished
 from core.answer.message import Message, message_from_run
+from core.checks import check_answer
 from core.search.types import SearchQuery, SearchResponse, Source
 from core.ui.session import ChatState
+from support import invented
 from support.openai_server import openai_server
 from support.pages import ask, html, open_page, rerun, search, serving
 
@@ -76,3 +88,19 @@ def test_an_answer_that_agrees_with_no_source_has_no_such_list() -> None:
     assert page.main.expander[0].label.startswith("找到 2 个来源，都没有用到")
     assert "无出处" in html(page)
     assert "相符" not in html(page)
+
+
+CONCLUDING = "根据《灯塔法》第三条，守塔人应当在日落前点灯。因此，他违法了。"
+
+
+def test_a_sentence_that_names_an_article_and_a_conclusion_are_told_in_the_text_and_the_fold(tmp_path: Path) -> None:
+    invented.library(Path(os.environ["DATA_DIR"]), invented.lawrefbook(tmp_path / "laws"))
+    found = SearchFinished(SearchResponse(SearchQuery("灯塔"), provider="fake"), SOURCES)
+    checked = Checked(check_answer(CONCLUDING, [SourceText(1, "水价不变。"), SourceText(2, "灯塔很高。")]))
+    page = page_with(message_from_run([found, checked, Answer(CONCLUDING)], seconds=1, id="a1"))
+    shown = html(page)
+    assert "守塔人应当在日落前点灯。<sup" in shown
+    assert ">✓ 引述与条文一致</sup>" in shown
+    assert 'title="由前文推出的结论，程序没有核对">结论，未核</sup>' in shown
+    assert "无出处" not in shown
+    assert page.button_group(key="claims-kind-a1").options == ["✓ 引述与条文一致 1", "结论，未核 1"]

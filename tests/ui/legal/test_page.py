@@ -231,6 +231,25 @@ def test_an_article_with_its_references_neighbours_and_versions() -> None:
     ]
 
 
+def test_a_reference_leads_to_the_version_of_its_time_or_nowhere(tmp_path: Path) -> None:
+    def law(name: str, published: str, text: str) -> dict[str, Any]:
+        return {"name": name, "published": published, "articles": [{"number": "1", "text": text}]}
+
+    laws = (
+        law("浮标法", "2010-01-01", "浮标由船长登记。"),
+        law("浮标法", "2023-01-01", "船员名册每年更换一次。"),
+        law("锚地法", "2023-01-01", "锚地按次序使用。"),
+        law("航道法", "2019-01-01", "依照《浮标法》第一条和《锚地法》第一条办理。"),
+    )
+    invented.library(Path(os.environ["DATA_DIR"]), invented.jsonl(tmp_path / "a.jsonl", *laws))
+    page = opened(law="航道法", article="第一条")
+    assert links(page)["《浮标法》第一条"] == {"law": "浮标法", "article": "第一条", "version": "2010-01-01"}
+    assert "浮标由船长登记。" in html(page)
+    assert "船员名册" not in html(page)
+    assert "《锚地法》第一条" not in links(page)
+    assert "条号可能已变" in html(page)
+
+
 @with_laws
 def test_the_citation_goes_down_to_the_paragraph() -> None:
     page = opened(law="灯塔法", article="第二条")
@@ -419,7 +438,7 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
     assert shown[0] == ":red-badge[≠ 引文与条文不一致] 灯塔法第四条"
     assert shown[1].startswith(":red-badge[✗ 没有这一条] 《灯塔法》第九条 · 全文共")
     assert shown[2] == ":gray-badge[？ 库中没有这部法规] 《月光法》第一条"
-    assert ":blue-badge[○ 条文存在] 《灯塔法》第三条" in shown
+    assert ":blue-badge[○ 未能比对] 《灯塔法》第三条" in shown
     assert "违反本法第二条" in html(page)
     assert "<ins>、第三条之一</ins>" in html(page)
     assert page.button_group[1].options == ["全部 5", "有问题 2", "未核 1", "没有问题 2"]
