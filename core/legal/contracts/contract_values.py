@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from core.base.chinese.calendar import dates_in
@@ -16,8 +16,8 @@ _MONTHS = {"年": 12.0, "月": 1.0, "日": 1 / _DAYS_PER_MONTH, "工作日": 1 /
 TOLERANCE = 0.1
 """Difference in months that counts as none: 62 days are two months, 365 days are a year."""
 _PERIODS = {
-    "日": r"(?:每|按|逐)[日天]|日(?:利率|息|利)|逾期(?:一|1)[日天]|[日天](?=(?:按|支付|加收|的|万分|千分|百分|\d))|/[日天]",
-    "月": r"(?:每|按|逐)个?月|月(?:利率|息|利)|/月",
+    "日": r"(?:每|按|逐)[^,。\d%]{0,6}?[日天]|日(?:利率|息|利)|(?:逾期|迟延|晚|拖)(?:一|1)[日天]|[日天](?=(?:按|支付|加收|的|万分|千分|百分|\d))|/[日天]",
+    "月": r"(?:每|按|逐)个?月(?!租|工资|薪|均)|月(?:利率|息|利)|/月",
     "年": r"(?:每|按)年|年(?:利率|化|息|利)|/年|p\.?a",
 }
 _PER_YEAR = {"日": _DAYS_PER_YEAR, "月": 12, "年": 1}
@@ -47,7 +47,8 @@ def quantities(text: str) -> list[Quantity]:
     for one in reversed(dates_in(text)):
         if one.year or one.day:
             text = text[: one.start] + "□" * (one.end - one.start) + text[one.end :]
-    return find_quantities(text)
+    # A number after a colon would be read as a name, and 支 of 5%支付 as a unit.
+    return find_quantities(text.replace(":", "。").replace("支付", "交付"))
 
 
 def months_of(quantity: Quantity) -> float | None:
@@ -66,10 +67,20 @@ def durations(text: str) -> list[tuple[Quantity, float]]:
 
 def months_between_dates(text: str) -> float | None:
     """Return the months between the first two days of a text, both of them included; None where there are not two."""
-    days = [date.fromisoformat(one.iso) for one in dates_in(text) if one.iso]
+    days = _days(text)
     if len(days) < 2 or days[1] <= days[0]:
         return None
     return ((days[1] - days[0]).days + 1) / _DAYS_PER_MONTH
+
+
+def _days(text: str) -> list[date]:
+    """Return the days of a text. One without a year is in the year of the one before it: 2025年3月1日至8月31日."""
+    found: list[date] = []
+    for one in dates_in(text):
+        written = one if one.year or not found else replace(one, year=found[-1].year)
+        if written.iso:
+            found.append(date.fromisoformat(written.iso))
+    return found
 
 
 def amounts(text: str) -> list[Quantity]:
@@ -122,6 +133,8 @@ def rates(text: str) -> Iterator[Rate]:
 
 
 def _period(text: str, one: Quantity) -> str | None:
+    if re.search("(?:不超过|最高|上限|封顶|累计)[^,。]{0,10}$", text[: one.start]):
+        return None
     before = list(_PERIOD.finditer(text[max(0, one.start - _BEFORE) : one.start]))
     after = _PERIOD.match(text[one.end : one.end + _AFTER].lstrip("的(,"))
     found = after or (before[-1] if before else None)

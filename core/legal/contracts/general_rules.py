@@ -59,38 +59,49 @@ _EARNEST_WORD = re.compile("定金(?:数额|金额)?")
 
 
 def total_price(contract: Contract) -> float | None:
-    """Return the price that a contract names."""
-    found = (amount_after(_TOTAL, sentence.text) for sentence in contract.sentences)
-    return next((amount for amount in found if amount), None)
+    """Return the price that a contract names; without words for it, its largest amount, which no price exceeds."""
+    named = [amount for one in contract.sentences if (amount := amount_after(_TOTAL, one.text))]
+    others = (value_of(money) for one in contract.sentences for money in amounts(one.text))
+    return max(named) if named else max(others, default=None)
 
 
 def _large_earnest(contract: Contract, day: date) -> Iterator[Accusation]:
     most = number_in(_EARNEST.anchor.split("，")[0])
+    rest = next((found for one in contract.sentences if (found := amount_after(_REST, one.text))), 0.0)
     total = total_price(contract)
     for sentence in contract.matching("定金"):
-        share = _earnest_share(sentence.text, total)
-        if share is not None and share > most + TOLERANCE:
+        share = _earnest_share(sentence.text, total, rest)
+        if share is not None and most + TOLERANCE < share < _WHOLE:
             note = f"文稿的定金约为标的额的 {share:.1f}%；条文：{_EARNEST.anchor}。请降到 {most:.0f}% 以内，或把超过部分写明为预付款。"
             yield Accusation(sentence, Severity.VIOLATES, note, (_EARNEST,))
 
 
-def _earnest_share(text: str, total: float | None) -> float | None:
-    """Return the earnest money as a share of the price: by a percentage in the same phrase, else by the amounts."""
+_WHOLE = 100.0
+_REST = re.compile("余款|尾款|余下|剩余|剩下")
+
+
+def _earnest_share(text: str, total: float | None, rest: float) -> float | None:
+    """Return the earnest money as a share of the price: by a percentage beside the word, else by the amounts."""
     for phrase in re.split("[,;]|(?<!首)余款|剩余", text):
         place = phrase.find("定金")
         if place < 0 or re.search("双倍|加倍|罚则|违约金", phrase):
             continue
-        of_price = [one for one in shares(phrase) if one.unit == "%" and not re.match("的?违约金", phrase[one.end :])]
-        if of_price and re.search("价|款|额|合同|租金", phrase):
-            return per_cent(min(of_price, key=lambda one: abs(one.start - place)))
+        for one in shares(phrase):
+            before, after = phrase[one.end : place], phrase[place + 2 : one.start]
+            is_beside = len(before) <= _NEAR if one.end <= place else len(after) <= _NEAR
+            if one.unit == "%" and is_beside and not re.search("后|内", before + after):
+                return per_cent(one)
         money = amount_after(_EARNEST_WORD, phrase, 16) or _amount_before(phrase)
-        if money and total:
-            return 100 * money / total
+        if money and total and not re.search("定金(?:交付|支付|到账)?后", phrase):
+            return 100 * money / max(total, money + rest)
     return None
 
 
-def _amount_before(phrase: str) -> float | None:
-    found = re.search("(?:作为|为|的)(?:购房|购车|本合同|本次)?定金", phrase)
+_NEAR = 16
+
+
+def _amount_before(phrase: str, word: str = "定金") -> float | None:
+    found = re.search(f"(?:作为|为|的|(?<=元))(?:购房|购车|本合同|本次|一次性|惩罚性)?{word}", phrase)
     money = amounts(phrase[: found.start()]) if found else []
     return value_of(money[-1]) if money else None
 
@@ -100,14 +111,17 @@ def _amount_before(phrase: str) -> float | None:
 _HIGH_PER_DAY = 0.1
 """Share of the amount per day, in per cent, above which a penalty is usually reduced: 36.5 % a year."""
 _HIGH_SHARE = 30.0
-"""Share of the whole price, in per cent, above which a penalty is worth a look. The loss itself is not in the draft."""
+"""Share of the whole price, in per cent, from which a penalty is worth a look. The loss itself is not in the draft."""
 _HIGH_RENTS = 3.0
 """Penalty in months of rent above which it is worth a look."""
+_HIGH_DAILY_RENT = 1.0
+"""Fixed penalty per day in per cent of the monthly rent above which it is worth a look."""
+_EACH_DAY = "(?:每|按)[^,。]{0,6}?(?:一|1)?[日天]|(?:逾期|迟延|晚)(?:一|1)[日天]"
 _RENT = re.compile("月租金?|租金(?:标准)?(?:为|:)?(?:每月|每个月)|每月租金")
 
 
 def _high_penalty(contract: Contract, day: date) -> Iterator[Accusation]:
-    for sentence in contract.matching("违约金|滞纳金|赔偿金|罚金|(?:逾期|迟延)[^。]{0,40}(?:加收|支付|承担|按)"):
+    for sentence in contract.matching("违约|滞纳|赔|罚|逾期|迟|晚交|拖欠|加收"):
         if said := _penalty_said(contract, sentence):
             note = f"文稿的违约金{said}；条文：约定的违约金过分高于造成的损失的，可以请求予以适当减少。请核对可能的损失，酌情降低。"
             yield Accusation(sentence, Severity.CHECK, note, (PENALTY, PENALTY_OVER_LOSS))
@@ -118,44 +132,62 @@ def _penalty_said(contract: Contract, sentence: Sentence) -> str:
     daily = max((rate.annual / 365 for rate in rates(text) if rate.period == "日"), default=0.0)
     if daily > _HIGH_PER_DAY + 1e-6:
         return f"按日 {daily:g}%，相当于每年约 {daily * 365:.0f}%"
-    if "违约金" not in text and "赔偿金" not in text:
+    if not re.search("违约金|赔偿金|滞纳金|罚|赔付|加收|另付", text):
         return ""
     if contract.kind is ContractKind.LEASE:
         return _lease_penalty(contract, text)
     if not re.search("定金", text):
         of_price = [one for one in shares(text) if re.search("(?:价|款|额|金额|合同)[^,]{0,8}$", text[: one.start])]
-        if of_price and (share := max(map(per_cent, of_price))) > _HIGH_SHARE and not any(rates(text)):
+        if of_price and (share := max(map(per_cent, of_price))) >= _HIGH_SHARE and not any(rates(text)):
             return f"为价款的 {share:.0f}%"
+    if re.search(
+        "(?:全部|全额|等额|同等)[^,。]{0,4}(?:价款|货款|房款|车款|合同总?[额价金])[^。]{0,12}违约金|违约金[^。]{0,12}(?:全部|全额)(?:价款|货款|房款)",
+        text,
+    ):
+        return "相当于全部价款"
     return _amount_over_price(contract, text)
 
 
 def _lease_penalty(contract: Contract, text: str) -> str:
-    months = re.search(r"(\d{1,2}|[一二两三四五六七八九十]{1,2})个?月(?:的)?(?:房屋)?租金", text)
-    if months and "违约金" in text:
-        count = value_of(quantities(f"{months[1]}个月")[0])
-        if count > _HIGH_RENTS:
-            return f"为 {count:g} 个月的租金"
-    if re.search(
-        "(?:剩余|全部|全年|年度|整个|未到期|未履行)[^,。]{0,10}(?:租期|租金|年租金)[^,。]{0,16}(?:作为|为|的)?违约金|违约金[^,。]{0,24}(?:剩余|全部|全年|整个|未到期|年租金|总租金)",
-        text,
-    ):
+    """Return what is high about a penalty in a lease, measured in months of rent."""
+    if months := _months_of_rent(text):
+        return f"相当于 {months:g} 个月的租金" if months > _HIGH_RENTS else ""
+    if re.search(f"(?:{_WHOLE_RENT})[^。]{{0,30}}违约金|违约金[^。]{{0,30}}(?:{_WHOLE_RENT})", text):
         return "按剩余或全年的租金计算"
     rent = next((found for one in contract.sentences if (found := amount_after(_RENT, one.text))), None)
-    money = amount_after(re.compile("违约金"), text)
+    each_day = re.search(_EACH_DAY, text)
+    if rent and each_day and (per_day := amounts(text[each_day.end() :][:30])):
+        share = 100 * value_of(per_day[0]) / rent
+        return f"每日 {value_of(per_day[0]):,.0f} 元，相当于月租金的 {share:.1f}%" if share > _HIGH_DAILY_RENT else ""
+    money = amount_after(re.compile("违约金|赔偿金?"), text) or _amount_before(text, "违约金")
     if rent and money and money > _HIGH_RENTS * rent and not any(rates(text)):
         return f"{money:,.0f} 元，相当于 {money / rent:.1f} 个月的租金"
     return ""
 
 
+_WHOLE_RENT = "(?:剩余|全部|全年|整个|未到期|未履行|未满|余下)[^,。]{0,10}租|年租金|年度租金|总租金|租金总额"
+
+
+def _months_of_rent(text: str) -> float:
+    """Return the months of rent that a penalty amounts to, 0 where the sentence does not say it so."""
+    if found := re.search(r"(\d{1,2}|[一二两三四五六七八九十]{1,3})个?月(?:的)?(?:房屋|房)?租金?", text):
+        return value_of(quantities(f"{found[1]}个月")[0])
+    if found := re.search("月租金?(?:标准)?的?[^,。]{0,6}$", text.split("倍")[0] if "倍" in text else ""):
+        times = [one for one in shares(text) if one.unit == "倍"]
+        return value_of(times[0]) if times else 0.0
+    share = [one for one in shares(text) if one.unit == "%" and re.search("月租金?的?$", text[: one.start])]
+    return per_cent(share[0]) / 100 if share else 0.0
+
+
 def _amount_over_price(contract: Contract, text: str) -> str:
     total = total_price(contract)
-    money = amount_after(re.compile("违约金"), text)
-    per_day = re.search("(?:每|按)[逾延]?[期迟]?(?:一|1)?[日天]", text)
+    money = amount_after(re.compile("违约金"), text) or _amount_before(text, "违约金")
+    per_day = re.search(_EACH_DAY, text)
     if not total or not money:
         return ""
     if per_day and money / total * 100 > _HIGH_PER_DAY + 1e-6:
         return f"每日 {money:,.0f} 元，相当于价款的 {money / total:.2%}"
-    if not per_day and money / total * 100 > _HIGH_SHARE:
+    if not per_day and money / total * 100 >= _HIGH_SHARE:
         return f"{money:,.0f} 元，相当于价款的 {money / total:.0%}"
     return ""
 
@@ -167,7 +199,7 @@ _EXCLUSIVE = Basis(_PROCEDURE_LAW, 34, "因不动产纠纷提起的诉讼，由�
 _HOUSE_LEASE = Basis(_PROCEDURE_INTERPRETATION, 28, "房屋租赁合同纠纷", is_procedural=True)
 _LEVELS = Basis(_PROCEDURE_LAW, 35, "不得违反本法对级别管辖和专属管辖的规定", is_procedural=True)
 _LINKED = re.compile(
-    "甲方|乙方|丙方|双方|各方|被告|原告|签订地|履行地|所在地|住所地|居住地|户籍|标的物|守约方|有管辖权|当地|出租|承租|买方|卖方|出卖|买受|供方|需方"
+    "甲方|乙方|丙方|双方|签署地|签字地|订立地|合同|交付地|施工地|经营地|货物|收货|到货|送货|店|居住|住地|户口|各方|被告|原告|签订地|履行地|所在|住所地|有关|相关|有权|对方|主管|合适|哪|本[市区县]|这边|那边|居住地|户籍|标的物|守约方|有管辖权|当地|出租|承租|买方|卖方|出卖|买受|供方|需方"
     "|出借|借款人|贷款人|房屋|房子|登记地|注册地|管辖的|任何|债权人|违约方|交货地|签约地|安装地|就近|本地"
 )
 _HOUSE = "房屋|商铺|住宅|厂房|公寓|办公|店面|门面|写字楼|仓库|房产|房子|卧室|主卧|次卧|单间|库房|铺面"
@@ -175,16 +207,29 @@ _REGION = "(?:壮族|回族|维吾尔)?自治区|特别行政区|省|市|自治�
 _PLACE = re.compile(f"[一-龥]{{2,6}}?(?:{_REGION})")
 
 
+_PARTY = "^[^,。]{0,4}(?:FIRST|SECOND)(?:[(][^()]{0,14}[)])?:|住所|住址|身份证|联系(?:地址|电话)|签字|盖章"
+
+
+_NO_COURT = "诉讼费|判决|裁判|裁定|认定|传票|调解书|执行|费|支持|确定|公告"
+
+
 def _agreed_court(text: str) -> str | None:
     """Return the words that name the court of an agreed jurisdiction, or None."""
-    found = re.search("(?:由|向|提交|提请|约定|诉至|选择|去|到|在|归|交|为)([^,。;由向去到]{2,40}?(?:人民)?法院)", text)
-    return found[1] if found and re.search("管辖|起诉|诉讼|裁决|解决|审理|诉至|受理|官司|告|判", text) else None
+    found = re.search(
+        f"(?:由|向|提交|提请|约定|诉至|选择|去|到|归|在)(?!收|经|判)([一-龥]{{2,30}}?(?:人民)?法院)(?!{_NO_COURT})",
+        text,
+    )
+    if not found or not _places(found[1]):
+        return None
+    return found[1] if re.search("管辖|起诉|诉讼|裁决|解决|审理|诉至|受理|官司|告|判", text) else None
 
 
 def _places(court: str) -> list[str]:
     """Return the names of the places in a court's name: 杭州, 西湖 for 杭州市西湖区人民法院."""
     name = re.sub(
-        "(?:基层|中级|高级|最高)?(?:人民)?法院.*$|^(?:统一|依法|均|只能|应)*(?:向|由|到|在|至|去)?", "", court
+        "(?:基层|中级|高级|最高|互联网|铁路运输|知识产权|海事|金融)?(?:人民)?法院.*$|^(?:统一|依法|均|只能|应)*(?:向|由|到|在|至|去)?",
+        "",
+        court,
     )
     return [part for part in re.split(_REGION, name) if len(part) >= 2]
 
@@ -197,7 +242,7 @@ def _remote_court(contract: Contract, day: date) -> Iterator[Accusation]:
         if re.search("最高人民法院|高级人民法院", court):
             note = f"文稿约定由{court}管辖；条文：{_LEVELS.anchor}。请核对级别管辖。"
             yield Accusation(sentence, Severity.CHECK, note, (_LEVELS,))
-        elif contract.kind is ContractKind.LEASE and contract.mentions(_HOUSE):
+        elif contract.kind is ContractKind.LEASE and _is_house_lease(contract):
             yield from _court_of_house(contract, sentence, court)
         elif not _LINKED.search(court) and (places := _places(court)):
             others = contract.text.replace(sentence.text, "")
@@ -206,23 +251,36 @@ def _remote_court(contract: Contract, day: date) -> Iterator[Accusation]:
                 yield Accusation(sentence, Severity.CHECK, note, (_AGREED_COURT,))
 
 
+def _is_house_lease(contract: Contract) -> bool:
+    return re.search(f"{_HOUSE}|房", contract.title) is not None or len(re.findall(_HOUSE, contract.text)) >= _OFTEN
+
+
+_OFTEN = 3
+
+
 def _court_of_house(contract: Contract, sentence: Sentence, court: str) -> Iterator[Accusation]:
     """Accuse a court that is not the one where the house stands."""
-    if re.search(f"(?:{_HOUSE}|不动产|租赁物|标的物)[^,。]{{0,6}}所在地|有管辖权|管辖权的|依法|当地|管辖的", court):
+    of_party = contract.search("FIRST|SECOND|公司|原告|被告|守约|违约|户籍|注册|经营地", court)
+    if re.search("有管辖权|管辖权的|依法|当地|管辖的|有关|相关", court) or (
+        re.search("所在|坐落", court) and not of_party
+    ):
         return
-    places = [] if _LINKED.search(court) else _places(court)
-    houses = "".join(
-        one.text for one in contract.matching("坐落|座落|位于|房屋地址|地址|租赁房屋|标的", "住所|住址|身份证|联系")
-    )
-    if places and any(place in houses for place in places[-1:]):
+    places = _places(re.sub("^.*(?:所在地|住所地|居住地|注册地|经营地)的?", "", court))
+    others = [one for one in contract.sentences if one != sentence and not contract.search(_PARTY, one.text)]
+    houses = [
+        one.text
+        for one in others
+        if re.search(f"坐落|座落|位于|地址|位置|{_HOUSE}", one.text) and _PLACE.search(one.text)
+    ]
+    known = "".join(houses) or contract.text.replace(sentence.text, "")
+    if not of_party and any(place in known for place in places[-1:]):
         return
     what = f"文稿约定由{court}管辖"
     note = f"{what}；条文：{_HOUSE_LEASE.anchor}按照不动产纠纷确定管辖，由不动产所在地人民法院专属管辖。请改为房屋所在地人民法院。"
     other = f"{what}；条文：{_EXCLUSIVE.anchor}。房屋租赁纠纷按不动产纠纷管辖的司法解释库中没有，请核对。"
-    severity = Severity.VIOLATES if places and houses else Severity.CHECK
     yield Accusation(
         sentence,
-        severity,
+        Severity.VIOLATES if houses and places and not of_party else Severity.CHECK,
         note,
         (_HOUSE_LEASE, _EXCLUSIVE),
         otherwise=Accusation(sentence, Severity.CHECK, other, (_EXCLUSIVE,)),
@@ -308,9 +366,12 @@ GENERAL_RULES: tuple[Rule, ...] = (
         "免除人身损害责任",
         _CIVIL,
         (_INJURY,),
-        ("人身|伤亡|受伤|伤害|死亡|伤残|猝死|摔|触电|烫伤|砸伤|扭伤|安全事故|生命|中毒|伤病", NO_LIABILITY),
+        (
+            "人身|伤亡|受伤|伤害|死亡|伤残|猝死|摔|触电|烫伤|砸伤|扭伤|安全事故|安全问题|安全责任|生命|中毒|伤病|意外",
+            NO_LIABILITY,
+        ),
         "文稿免除人身损害的责任；条文：合同中造成对方人身损害的免责条款无效。请删去。",
-        unless="因?(?:SECOND|FIRST)(?:自身|本人|自己|单方|的)?(?:的)?(?:原因|过错|过失|故意|违规|使用不当|违法|擅自|操作不当|改造|装修|违反)|因自身|自身(?:原因|过错|疾病)|不可抗力|第三人|第三方|不免除|不得(?:免除|排除)|FIRST(?:应|须)?(?:承担|赔偿|负责)",
+        unless="因?(?:SECOND|FIRST)(?:自身|本人|自己|单方|的)?(?:的)?(?:原因|过错|过失|故意|违规|使用不当|违法|擅自|操作不当|改造|装修|违反)|因自身|自身(?:原因|过错|疾病)|(?:不可抗力|第三人|第三方)(?!.{0,40}(?:任何|一切|所有|均|概))|不免除|不得(?:免除|排除)|FIRST(?:应|须)?(?:承担|赔偿|负责)",
     ),
     phrase_rule(
         "intent-exempt",
@@ -326,7 +387,9 @@ GENERAL_RULES: tuple[Rule, ...] = (
         "最终解释权",
         _CIVIL,
         (UNFAIR_TERMS, CONSUMER_TERMS),
-        ("(?:最终|最后|唯一)[^,。]{0,8}解释|解释权|解释[^,。]{0,8}(?:为准|最终|说了算)|怎么解释",),
+        (
+            "(?:最终|最后|唯一)[^,。]{0,8}(?:解释|说明权)|解释权|解释[^,。]{0,10}(?:为准|最终|说了算)|怎么解释|以(?:FIRST)[^,。]{0,10}(?:解释|理解|说明|说法)",
+        ),
         "文稿约定一方享有最终解释权；条文：提供格式条款一方不合理地限制对方主要权利的，该条款无效。如是格式条款，请删去。",
         severity=Severity.CHECK,
         unless="双方共同|不利于提供|司法解释",

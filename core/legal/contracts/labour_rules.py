@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 
+from core.base.chinese.quantities import Quantity
 from core.legal.contracts.contract_text import Contract, ContractKind, Sentence
 from core.legal.contracts.contract_values import (
     TOLERANCE,
@@ -46,7 +47,7 @@ _NO_PROBATION = _article(19, "以完成一定工作任务为期限的劳动合�
 _ONCE = _article(19, "同一用人单位与同一劳动者只能约定一次试用期")
 _ONLY_PROBATION = _article(19, "劳动合同仅约定试用期的，试用期不成立，该期限为劳动合同期限")
 _OPEN_ENDED = "无固定期限"
-_TASK = "完成一定(?:的)?(?:工作)?任务"
+_TASK = "完成一定(?:的)?(?:工作)?任务|以(?:完成)?[^,。]{0,20}(?:任务|工程|项目|工作)[^,。]{0,8}为(?:合同)?期限|(?:项目|工程)(?:结束|完工|竣工|完成)[^,。]{0,4}止"
 _FILLER = r"(?:期限|时间|时长|共计?|约定|另?定|设|暂|双方|甲乙|甲方|乙方|为|是|:|,|自|从|起|至|到|止|\(|\)|即|有|长|满|本合同|合同|生效|签订|之日|上岗|入职|□|的|不超过|最长|期间|后|,)"
 _PROBATION_BEFORE = re.compile(
     "(?:内|的?时间|以内)?(?:为|是|作为|算|作|当作|系|属于|均为|都是|的|里)?(?:新人|新员工|乙方|其|考察|入职)?试(?:用|岗|工)"
@@ -81,9 +82,11 @@ def _probation(text: str) -> float | None:
 def _term(contract: Contract) -> float | None:
     """Return the months for which a labour contract runs: infinity for an open end, 0 for one task."""
     for sentence in contract.sentences:
-        phrases = [one for one in sentence.text.split(",") if not re.search(_PROBATION, one)]
+        phrases = [
+            one for one in sentence.text.split(",") if not re.search(_PROBATION, one) and not _OTHER_TERM.search(one)
+        ]
         chosen = re.sub("不(?:采用|适用|是|属于)[^,]{0,10}", "", ",".join(phrases))
-        if not re.search(_TERM_WORDS, chosen) or _OTHER_TERM.search(chosen):
+        if not re.search(_TERM_WORDS, chosen):
             continue
         if _OPEN_ENDED in chosen and "固定期限、" not in chosen:
             return float("inf")
@@ -200,14 +203,14 @@ def _probation_share(contract: Contract, sentence: Sentence) -> float | None:
     if first + 1 < len(phrases) and not re.search(_REGULAR, phrases[first + 1]):
         phrase = f"{phrase},{phrases[first + 1]}"
     phrase = phrase[phrase.find("试用") :]
-    if not re.search(f"{_WAGE}|元|块|折", phrase):
+    if not re.search(rf"{_WAGE}|元|块|折|\d{{4}}", phrase):
         return None
     if found := shares(phrase):
         return per_cent(found[0])
     if discount := _DISCOUNT.search(phrase):
         number = quantities(f"{discount[1]}天")
         return value_of(number[0]) * 10 + (5 if discount[2] else 0) if number else None
-    money = amounts(phrase)
+    money = _wages(phrase)
     regular = _regular_wage([sentence.text]) or _regular_wage([one.text for one in contract.sentences])
     return 100 * value_of(money[0]) / regular if money and regular and not re.search(_NO_WAGE, phrase) else None
 
@@ -219,13 +222,18 @@ def _mixed_share(text: str) -> float | None:
     return per_cent(share[0]) if share else None
 
 
+def _wages(phrase: str) -> list[Quantity]:
+    """Return the amounts that may be a monthly wage, also those without 元."""
+    return [one for one in quantities(phrase) if one.unit in {"元", ""} and value_of(one) > _LEAST_WAGE]
+
+
 def _regular_wage(texts: Iterable[str]) -> float | None:
     for text in texts:
         for phrase in re.split("[,(]", text):
             if re.search(rf"{_WAGE}|{_REGULAR}", phrase) and not re.search(_NO_WAGE, phrase):
                 if "试用" in phrase and not re.search(_REGULAR, phrase):
                     continue
-                if money := [one for one in amounts(phrase) if value_of(one) > _LEAST_WAGE]:
+                if money := _wages(phrase):
                     return value_of(money[0])
     return None
 
@@ -303,7 +311,7 @@ _KINDS_OF_OVERTIME = (
 
 def _low_overtime_pay(contract: Contract, day: date) -> Iterator[Accusation]:
     for sentence in contract.matching(f"{_EXTRA}|节假日|休息日", "竞业"):
-        if low := _low_pay(sentence.text):
+        if low := _low_pay(sentence.text) or _low_pay_by_hour(contract, sentence.text):
             share, basis = low
             note = f"文稿的加班工资只有 {share:.0f}%；条文：{basis.anchor}。请提高到法定标准。"
             yield Accusation(sentence, Severity.VIOLATES, note, (basis,))
@@ -330,11 +338,39 @@ def _low_pay(text: str) -> tuple[float, Basis] | None:
     return None
 
 
+_HOURS_PER_MONTH = 174
+"""Paid hours of a month: 21.75 days of eight hours."""
+
+
+def _low_pay_by_hour(contract: Contract, text: str) -> tuple[float, Basis] | None:
+    """Return the share that a fixed amount for an hour of overtime is of the hourly wage, where it is too low."""
+    found = re.search(
+        r"每个?小时[^,。]{0,6}?(\d{1,4}(?:\.\d)?)(?:元|块)|(\d{1,4}(?:\.\d)?)(?:元|块)(?:/|每|一)个?小时", text
+    )
+    wage = _regular_wage(one.text for one in contract.sentences)
+    if not found or not wage or "加班" not in text:
+        return None
+    share = 100 * float(found[1] or found[2]) / (wage / _HOURS_PER_MONTH)
+    return (share, _PAY_ON_WORKDAY) if share < number_in(_PAY_ON_WORKDAY.anchor) - TOLERANCE else None
+
+
 _MONTHLY = Basis(_LABOUR_LAW, 50, "工资应当以货币形式按月支付给劳动者本人")
 _NO_DEDUCTION = Basis(_LABOUR_LAW, 50, "不得克扣或者无故拖欠劳动者的工资")
 _PAID_IN_FULL = _article(30, "向劳动者及时足额支付劳动报酬")
 
 _WAGE_RULES = (
+    phrase_rule(
+        "probation-unpaid",
+        "试用期工资",
+        _LABOUR,
+        (_PROBATION_WAGE, _VOID),
+        (
+            "试用|试岗|试工",
+            "(?:无|没有|不(?:发|付|支付|计|给|计发|予)|不享受)[^,。]{0,6}(?:工资|薪|报酬|底薪)|免费试|无薪|只(?:管|包|发)(?:吃|住|饭|生活费|餐)",
+        ),
+        "文稿在试用期不付工资；条文：不得低于劳动合同约定工资的百分之八十，也不得低于当地最低工资标准。请写明试用期工资。",
+        unless="不得|加班|年终|奖金|绩效",
+    ),
     Rule("probation-wage", "试用期工资", _LABOUR, (_PROBATION_WAGE,), _low_probation_wage),
     Rule("overtime-hours", "加班时间", _LABOUR, (_OVERTIME_DAY, _OVERTIME_MONTH), _overtime_hours),
     Rule("working-hours", "工作时间", _LABOUR, (_HOURS,), _long_hours),
@@ -359,10 +395,10 @@ _WAGE_RULES = (
         (_PAY_ON_WORKDAY, _OVERTIME_PAY, _VOID),
         (
             "加班|超时|加点|延时|八小时(?:以外|之外)|超[出过]八小时|延长工作|值班",
-            f"{NOT_PAID}|统一按每(?:小时|次|天)|一口价|包干",
+            f"{NOT_PAID}",
         ),
         "文稿不按标准支付加班工资；条文要求支付不低于工资 150%（休息日不能补休的 200%，法定休假日 300%）的报酬。请改为依法支付。",
-        unless="未经[^。]{0,14}(?:批准|审批|同意|安排)|不(?:视为|属于|认定为|算)加班|补休|调休|不定时|审批|不得(?:强迫|强制|变相)|依法|按(?:国家|法律|劳动法)|不安排|没有安排|不(?:强制|强迫|鼓励|提倡)",
+        unless="未经[^。]{0,14}(?:批准|审批|同意|安排)|不(?:视为|属于|认定为|算)加班|(?<!不)(?:安排|可以?|应|给予|享受|优先)(?:同等时间)?的?(?:补休|调休)|不定时|审批|不得(?:强迫|强制|变相)|依法|按(?:国家|法律|劳动法)|不安排|没有安排|不(?:强制|强迫|鼓励|提倡)",
     ),
     phrase_rule(
         "wage-period",
@@ -409,9 +445,7 @@ _NO_PENALTY = _article(25, "除本法第二十二条和第二十三条规定的�
 _TRAINING_COST = _article(22, "违约金的数额不得超过用人单位提供的培训费用")
 _TRAINING_SHARE = _article(22, "不得超过服务期尚未履行部分所应分摊的培训费用")
 _COMPETITION = "竞业|竞争|同类(?:业务|产品|行业|企业)|同行|相同工作|相同岗位|类似(?:业务|产品)"
-_LEFT = (
-    "离职|辞职|辞工|离开|不干|(?:未|没)(?:做|干|服务|工作|履行)?满|中途|提前(?:走|离|解除)|擅自离|跳槽|自离|走人|解除"
-)
+_LEFT = "未到期|不满|单方|离职|辞职|辞工|离开|不干|(?:未|没)(?:做|干|服务|工作|履行)?满|中途|提前(?:走|离|解除)|擅自离|跳槽|自离|走人|解除"
 _PAYS = (
     "(?:赔偿|赔付|赔|缴纳|交纳|缴|交|支付|付|补|承担|扣除?|罚)[^,。]{0,24}"
     "(?:元|块|违约金|赔偿金|补偿金|招聘费|损失费|罚金|罚款|个?月[^,。]{0,6}(?:工资|薪))"
@@ -421,10 +455,13 @@ _FIRST_PAYS = "(?<![向给对由])(?<!赔偿)(?<!支付)(?:FIRST)(?:应当?|须|
 
 def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
     """Accuse penalties of the worker that are neither for a term of service after training nor for competition."""
-    harmless = f"{_FIRST_PAYS}|^[^,]{{0,8}}FIRST(?!.{{0,80}}SECOND)|(?:不|无须|无需)(?:得|应|需|用|再)?[^,。]{{0,6}}(?:约定|支付|承担|缴纳|收取|付)[^。]{{0,10}}(?:违约金|赔偿金|费用)|培训|{_COMPETITION}|实际损失|依法|经济补偿|押金|保证金"
+    harmless = f"{_FIRST_PAYS}|^[^,]{{0,10}}FIRST(?!.{{0,100}}SECOND(?:应|须|需|要|承担|支付|赔|向|缴|交))|未约定|没有约定|不存在|(?:不|无须|无需)(?:得|应|需|用|再)?[^,。]{{0,6}}(?:约定|支付|承担|缴纳|收取|付)[^。]{{0,10}}(?:违约金|赔偿金|费用)|{_COMPETITION}|实际损失|依法|经济补偿|押金|保证金|丢失|遗失|损坏|交接(?:不清|的?资料|的?物品)|借款|预支|欠款|宿舍|钥匙|结清|结算|工资(?:照|按|结|发)"
     for sentence in contract.matching(f"违约金|(?:{_LEFT})[^。]{{0,60}}{_PAYS}", harmless):
         heading = sentence.section[:30]
-        if re.search(_COMPETITION, heading) or (re.search("服务期", sentence.section) and "培训" in sentence.section):
+        is_trained = re.search("服务期|培训", sentence.section) and contract.mentions(
+            "培训(?:费|协议)|专项培训|出资[^,。]{0,6}培训|外派"
+        )
+        if re.search(_COMPETITION, heading) or is_trained:
             continue
         if re.search("上述|该(?:项)?义务|本条|前款", sentence.text) and re.search(_COMPETITION, sentence.section):
             continue
@@ -435,39 +472,34 @@ def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
         yield Accusation(sentence, severity, note, (_NO_PENALTY,))
 
 
-_COST = re.compile(
-    "培训(?:总)?(?:费用?|成本|支出|投入|经费)(?:总额|合计|共计|为|人民币|:)?|(?:出资|支付|承担|投入)(?=[^,。]{0,14}(?:培训|进修))"
-)
-_PENALTY_AMOUNT = re.compile("违约金(?:数额|金额|总额|标准)?")
+_TRAINING = "培训|进修|学习|外派"
+_TWICE = "双倍|两倍|二倍|加倍|翻倍|翻番"
 
 
 def _training_penalty(contract: Contract, day: date) -> Iterator[Accusation]:
-    texts = [one.text for one in contract.sentences if re.search("培训|进修", one.text)]
-    cost = next((found for text in texts if (found := amount_after(_COST, text, 30))), None)
-    for sentence in contract.matching("违约金|赔偿", _COMPETITION):
-        about_training = re.search("服务期|培训", sentence.text) or re.search("服务期|培训", sentence.section[:40])
-        if not about_training or not contract.mentions("培训"):
+    """Accuse a penalty for leaving after training that is higher than the training's cost."""
+    costs = [
+        value_of(money)
+        for one in contract.matching(_TRAINING, "违约金|赔偿|赔付|工资|补贴|奖")
+        if re.search("费|出资|支出|承担|投入|花", one.text)
+        for money in amounts(one.text)
+    ]
+    cost = max(costs, default=None)
+    for sentence in contract.matching("违约金|赔|返还|退还|偿还", _COMPETITION):
+        text = sentence.text
+        if not re.search(f"服务期|{_TRAINING}", text) and not re.search(f"服务期|{_TRAINING}", sentence.section[:60]):
             continue
-        penalty = amount_after(_PENALTY_AMOUNT, sentence.text) or _amount_as_penalty(sentence.text)
-        times = (
-            re.search("培训(?:费用?|成本|总额)[^,。]{0,12}$", sentence.text.split("违约金")[0])
-            or "培训费" in sentence.text
-        )
-        share = max((per_cent(one) for one in shares(sentence.text)), default=0.0) if times else 0.0
-        if cost and penalty and penalty > cost:
-            said = f"文稿的违约金 {penalty:,.0f} 元高于培训费用 {cost:,.0f} 元"
-        elif share > 100:
-            said = f"文稿的违约金是培训费用的 {share:.0f}%"
+        money = [value_of(one) for one in amounts(text)]
+        cost_here = amount_after(re.compile("培训费用?"), text) or cost
+        times = max((per_cent(one) for one in shares(text)), default=200.0 if re.search(_TWICE, text) else 0.0)
+        if cost_here and money and max(money) > cost_here and re.search("违约金|赔|支付", text):
+            said = f"文稿的违约金 {max(money):,.0f} 元高于培训费用 {cost_here:,.0f} 元"
+        elif times > 100 and re.search("培训", text):
+            said = f"文稿的违约金是培训费用的 {times:.0f}%"
         else:
             continue
         note = f"{said}；条文：{_TRAINING_COST.anchor}，并且只能分摊尚未履行的部分。请降低。"
         yield Accusation(sentence, Severity.VIOLATES, note, (_TRAINING_COST,))
-
-
-def _amount_as_penalty(text: str) -> float | None:
-    found = re.search(r"([^,。]{0,30})(?:作为|的)(?:一次性)?违约金", text)
-    money = amounts(found[1]) if found else []
-    return value_of(money[-1]) if money else None
 
 
 _NO_DEPOSIT = _article(9, "不得要求劳动者提供担保或者以其他名义向劳动者收取财物")
@@ -478,7 +510,7 @@ _BAN_PAID = _article(23, "在竞业限制期限内按月给予劳动者经济补
 _BAN_PAID_30 = Basis("最高人民法院关于审理劳动争议案件适用法律问题的解释（一）", 36, "平均工资的30%按月支付经济补偿")
 
 
-_FORBIDS = "不得|不能|不准|禁止|不许|不可|不去|不到|竞业"
+_FORBIDS = "方可|才能|才可|不得|不能|不准|禁止|不许|不可|不去|不到|竞业"
 _AFTER_LEAVING = "离职|离开|解除|终止|离岗|辞职|走(?:后|了)|竞业"
 
 
@@ -486,7 +518,11 @@ def _is_ban(contract: Contract, sentence: Sentence) -> bool:
     """Return whether a sentence forbids competition after the end of the contract, or speaks of such a ban."""
     if re.search("竞业", sentence.text + sentence.section[:40]):
         return True
-    work = f"{_COMPETITION}|任职|就业|开办|自营|工作|入股|上班"
+    if re.search("秘密|保密|泄露|披露|资料|交接|带走|文件|手续", sentence.text) and not re.search(
+        _COMPETITION, sentence.text
+    ):
+        return False
+    work = f"{_COMPETITION}|任职|就业|开办|自营|工作|入股|上班|干活|打工|受雇|加入|供职|从事|经营|开店|做事"
     return bool(
         re.search(_FORBIDS, sentence.text)
         and re.search(_AFTER_LEAVING, sentence.text)
@@ -496,24 +532,27 @@ def _is_ban(contract: Contract, sentence: Sentence) -> bool:
 
 def _long_ban(contract: Contract, day: date) -> Iterator[Accusation]:
     most = durations(_LONGEST_BAN.anchor)[-1][1]
-    for sentence in contract.matching(r"[\d一二两三四五六七八九十](?:年|个?月|周年|载)", "保密期|服务期"):
+    for sentence in contract.matching(r"[\d一二两三四五六七八九十](?:年|个?月|周年|载)|终身|终生|永久|永远|无限期"):
         if not _is_ban(contract, sentence):
             continue
         found = [months for one, months in durations(sentence.text) if _is_ban_term(sentence.text, one.start, one.end)]
+        if re.search("终身|终生|永久|永远|无限期", sentence.text) and re.search("竞业|任职|从事|经营", sentence.text):
+            found.append(float("inf"))
         if found and max(found) > most + TOLERANCE:
-            note = f"文稿的竞业限制期限约 {max(found):.0f} 个月；条文：{_LONGEST_BAN.anchor}。请缩短到二年以内。"
+            length = "没有止期" if max(found) == float("inf") else f"约 {max(found):.0f} 个月"
+            note = f"文稿的竞业限制期限{length}；条文：{_LONGEST_BAN.anchor}。请缩短到二年以内。"
             yield Accusation(sentence, Severity.VIOLATES, note, (_LONGEST_BAN,))
 
 
 def _is_ban_term(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 40) : start], text[end : end + 16]
     if re.match("(?:的)?(?:平均)?(?:工资|薪|培训|劳动合同|补偿)", after) or re.search(
-        "(?:支付|前|相当于|违约金|赔偿|工作|任职|满)[^,。]{0,6}$", before
+        "(?:支付|前|相当于|违约金|赔偿|工作满|任职满)[^,。]{0,4}$", before
     ):
         return False
     return bool(
-        re.search("期限|期间|期为|离职|终止|解除|之日起|之后|后|离开", before)
-        or re.match("内|以内|之内|期间|的竞业", after)
+        re.search("期限|期间|期[为是:]?$|时间|时长|离职|终止|解除|之日起|之后|后|离开", before)
+        or re.match("内|以内|之内|期间|的竞业|里|中|不得|不能|不许", after)
     )
 
 
@@ -522,14 +561,15 @@ _COMPENSATED = "补偿|补助|津贴|对价|补贴|竞业(?:限制)?费"
 
 def _unpaid_ban(contract: Contract, day: date) -> Iterator[Accusation]:
     """Accuse a ban on competition after leaving for which the draft names no compensation at all."""
+    harmless = "违反|违约|不(?:承担|负有|约定|受)[^,。]{0,6}竞业|在职期间(?!.{0,12}(?:及|和|、|或).{0,4}离)|无竞业"
+    duty = f"{_FORBIDS.removesuffix('|竞业')}|负有|承担|履行|遵守"
     bans = [
         one
-        for one in contract.matching(
-            _FORBIDS, "不(?:承担|负有|约定|受)[^,。]{0,6}竞业|在职期间(?!.{0,12}(?:及|和|、).{0,4}离)|无竞业|不约定"
-        )
+        for one in contract.matching(duty, harmless)
         if re.search(_AFTER_LEAVING, one.text) and _is_ban(contract, one)
     ]
-    if not bans or any(re.search("竞业|离职后|限制期", one.section) for one in contract.matching(_COMPENSATED)):
+    paid = f"{_COMPENSATED}|(?:按月|每月)[^,。]{{0,16}}(?:支付|给付|发放|付|发)"
+    if not bans or any(re.search("竞业|离职后|限制期", one.section) for one in contract.matching(paid)):
         return
     note = f"文稿约定了竞业限制，没有写经济补偿；条文：{_BAN_PAID.anchor}。请写明离职后按月支付的数额。"
     yield Accusation(bans[0], Severity.VIOLATES, note, (_BAN_PAID, _LONGEST_BAN, _BAN_PAID_30))
@@ -574,7 +614,7 @@ _PENALTY_RULES = (
             "扣押|扣留|保管|质押|抵押|收存|代管|押在|押着|存放|放在|放店|放厂|放公司|留在|交由|交给|交到|交至|交存|上交|交公司|交甲方|交店|收走|暂扣|统一收|压在|留存|暂存|拿走|封存|存于|收取",
         ),
         "文稿让用人单位扣押或保管劳动者的证件；条文：不得扣押劳动者的居民身份证和其他证件。请删去，需要时只留复印件。",
-        unless="复印件|复制件|扫描件|影印件|当场|印章|证照|营业执照|交还|不得|不(?:扣|收|押|留|保管)|自行保管|本人保管|交还公司|归还公司",
+        unless="复印件|复制件|扫描件|影印件|当场|印章|证照|营业执照|交还|FIRST不得|不(?:扣|收|押|留|保管)|自行保管|本人保管|交还公司|归还公司",
     ),
     Rule("ban-term", "竞业限制期限", _LABOUR, (_LONGEST_BAN,), _long_ban),
     Rule("ban-unpaid", "竞业限制补偿", _LABOUR, (_BAN_PAID,), _unpaid_ban),
@@ -583,10 +623,13 @@ _PENALTY_RULES = (
         "竞业限制补偿",
         _LABOUR,
         (_BAN_PAID, _LONGEST_BAN, _BAN_PAID_30),
-        (_COMPENSATED, f"{NOT_PAID}|在职期间(?:已|发放|支付)|(?:已|均)(?:体现|支付|发放)"),
+        (
+            f"{_COMPENSATED}|费|钱|报酬",
+            f"{NOT_PAID}|在职期间(?:已|发放|支付|[^,。]{0, 8}(?:工资|薪))|(?:已|均)(?:体现|支付|发放)",
+        ),
         "文稿在离职后不另付竞业限制补偿；条文：在竞业限制期限内按月给予劳动者经济补偿。请写明离职后按月支付的数额。",
         unless="不(?:再)?履行|免除[^,。]{0,6}(?:竞业|义务)|豁免|违反竞业|解除竞业|未(?:按|支付|足额)|不(?:包含|包括|含|计入)|额外支付|不支付的|逾期|拖欠|停止支付|不受",
-        section="竞业|同类|竞争|离职后",
+        section="竞业|同类(?:业务|产品|行业|企业)|竞争(?:对手|关系)",
     ),
     phrase_rule(
         "ban-lump-sum",
@@ -610,7 +653,7 @@ _PENALTY_RULES = (
         ),
         "文稿的竞业限制不限于特定人员；条文：竞业限制的人员限于用人单位的高级管理人员、高级技术人员和其他负有保密义务的人员。请核对该岗位是否负有保密义务。",
         severity=Severity.CHECK,
-        unless="不(?:适用|约定|承担|受)|不得",
+        unless="不(?:适用|约定|承担|受)[^,。]{0,4}竞业",
     ),
 )
 
@@ -668,11 +711,11 @@ _OTHER_RULES = (
         _LABOUR,
         (_INSURANCE_PAID, _INSURED_SOON, _MUST_INSURE, _VOID),
         (
-            "社会保险|社保|五险|养老保险|工伤保险|医疗保险|参保",
-            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必)?(?:缴|交|办理|办|参加|购买|买|上|承担|享受)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|补贴|自行(?:缴|交|承担|解决|办|参保|购买)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不",
+            "社会保险|社保|五险|三险|养老保险|工伤保险|医疗保险|参保|保险费?(?!柜|箱|丝|单|公司)",
+            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必)?(?:缴|交|办理|办|参加|购买|买|上|承担|享受)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|补贴|自行(?:缴|交|承担|解决|办|参保|购买)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|(?:折|算|打|加|含|并|计)(?:在|进|入)[^,。]{0,4}(?:工资|薪)|不(?:需|要|需要|用)[^,。]{0,8}(?:缴|交|办|买|上)|全额由SECOND|SECOND(?:全额|全部)承担|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不|代替|替代|取代|不(?:再)?(?:另行)?(?:为|给|替)[^,。]{0,6}(?:缴|交|办|买|上)",
         ),
         "文稿免除、推迟缴纳社会保险费，或以现金代替；条文：用人单位应当自用工之日起三十日内办理登记，按时足额缴纳，非因不可抗力等法定事由不得缓缴、减免。请删去，依法参保。",
-        unless="个人(?:应)?(?:承担|缴纳|负担|缴)?的?部分|个人应缴|代扣代缴|补充保险|商业保险|不得|不因|公积金(?:自愿|另)",
+        unless="个人(?:应)?(?:承担|缴纳|负担|缴)?的?部分|个人应缴|代扣代缴|补充(?:医疗)?保险|(?:另|还|再|额外)[^,。]{0,8}商业|FIRST不得|不得(?:缓|减|少缴|拖|漏)|不因|公积金(?:自愿|另)",
     ),
     phrase_rule(
         "injury",
@@ -732,7 +775,7 @@ _OTHER_RULES = (
         ),
         "文稿的解除条件超出法律列举的情形；条文：劳动者有所列情形之一的，用人单位才可以解除劳动合同，其他情形还要提前通知并支付经济补偿。请核对并改为法定条件。",
         severity=Severity.CHECK,
-        unless="第三十九条|第四十条|依法|法律规定|劳动合同法|严重|不符合录用条件|经?培训|SECOND(?:可以?|有权)随时|竞业|SECOND(?:主动|提出|自行)|不得|怀孕|结婚",
+        unless="第三十九条|第四十条|依法|法律规定|劳动合同法|严重|不符合录用条件|经?培训|试用期|不能胜任|期满|不同意续订|退休|SECOND[^,。]{0,6}随时|SECOND(?:自己|个人|本人)?辞|竞业|SECOND(?:主动|提出|自行)|FIRST不得|不得(?:以|因|随意|任意)|怀孕|结婚",
     ),
     phrase_rule(
         "compensation-waived",

@@ -17,8 +17,8 @@ _CONSUMER = (ContractKind.SALE, ContractKind.SERVICE)
 _SHORT_INSPECTION = civil_code(622, "当事人约定的检验期限过短")
 _SHORTEST_INSPECTION = 3.0
 """Days; an inspection within them is worth a look. What the goods need is not in the draft."""
-_INSPECTION = "检验|验收|异议|查验|验货|质量问题"
-_AT_ONCE = "(?:签收|收货|交付|提货)(?:后)?(?:即|当场|当日|立即)?(?:视为|即为)[^,。]{0,12}(?:验收|合格|符合|认可)|当场(?:验收|检验|验货|提出)|(?:签收|收货)时(?:当场|立即)?[^,。]{0,6}(?:验收|检验|提出)"
+_INSPECTION = "检验|验收|异议|查验|验货|质量问题|签收|合格"
+_AT_ONCE = "(?:收货|签收|到货|交付|提货|送达)当[日天时场]|(?:签收|收货|交付|提货)(?:后)?(?:即|当场|当日|立即)?(?:视为|即为)[^,。]{0,12}(?:验收|合格|符合|认可)|当场(?:验收|检验|验货|提出)|(?:签收|收货)时(?:当场|立即)?[^,。]{0,6}(?:验收|检验|提出)"
 
 
 def _short_inspection(contract: Contract, day: date) -> Iterator[Accusation]:
