@@ -97,6 +97,7 @@ ROOMS = {
         {"text"},
         {"layouts"},
         {"library"},
+        {"contracts"},
         {"imports"},
         {"article_sources", "draft", "legal_export", "legal_services", "verify"},
     ),

@@ -49,13 +49,13 @@ FACES = {
         service_for_address strip_thinking
     """,
     "core.legal": """
-        AmendingItem ArticleNumber ArticleVersion Author CaseResponse Catalogue CatalogueEntry DOWNLOAD
-        DiffSegment Draft FACETS FIELD ISSUER ImportJob ImportProgress ImportReport Importer KIND LawVersion
+        AmendingItem ArticleNumber ArticleVersion Author CaseResponse Catalogue CatalogueEntry ContractFinding
+        ContractReview DOWNLOAD DiffSegment Draft FACETS FIELD ISSUER ImportJob ImportProgress ImportReport Importer GoverningArticle KIND LawVersion
         LegalArticle LegalIndex LegalServices NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period
-        RegulationResponse STATE StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS
+        RegulationResponse STATE Severity StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS
         amending_items article_history article_result article_source case_address case_facts case_parts
         diff_quotation diff_texts draft_with_comments entities excerpt find_case_numbers find_citations
-        findings_report force_note has_same_words later_amendment_note law_address law_import law_key law_query
+        force_note has_same_words later_amendment_note law_address law_import law_key law_query
         legal_export may_cite missing_amendments parse_article_number parse_period past_periods reference_notes
         search_terms short_link source_name split_paragraphs version_on
     """,

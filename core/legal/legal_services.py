@@ -12,6 +12,7 @@ from core.base.settings import Settings
 from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.article_sources import article_source
+from core.legal.contracts.review import ContractReviewer
 from core.legal.entities import LAWS
 from core.legal.imports.import_job import Importer
 from core.legal.library.case_search import CaseService
@@ -50,6 +51,7 @@ class LegalServices:
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir, embedder=embedder)
         self.verifier = Verifier(self.library)
+        self.contracts = ContractReviewer(self.library)
         self.importer = Importer(self.library)
         self._search = search
 

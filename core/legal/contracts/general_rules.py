@@ -18,7 +18,7 @@ from core.legal.contracts.contract_values import (
     shares,
     value_of,
 )
-from core.legal.contracts.rule import Accusation, Basis, Rule, Severity, phrase_rule
+from core.legal.contracts.rule import Accusation, Basis, ContractRule, Severity, phrase_rule
 from core.legal.contracts.wording import AND, NO_LIABILITY
 
 _CIVIL_CODE = "中华人民共和国民法典"
@@ -333,8 +333,8 @@ _INTENT = civil_code(506, "因故意或者重大过失造成对方财产损失�
 _LIMITATION = civil_code(197, "诉讼时效的期间、计算方法以及中止、中断的事由由法律规定，当事人约定无效")
 _LIMITATION_WAIVED = civil_code(197, "当事人对诉讼时效利益的预先放弃无效")
 
-GENERAL_RULES: tuple[Rule, ...] = (
-    Rule("earnest", "定金的数额", _TRADE, (_EARNEST,), _large_earnest),
+GENERAL_RULES: tuple[ContractRule, ...] = (
+    ContractRule("earnest", "定金的数额", _TRADE, (_EARNEST,), _large_earnest),
     phrase_rule(
         "earnest-and-penalty",
         "定金与违约金并用",
@@ -344,7 +344,7 @@ GENERAL_RULES: tuple[Rule, ...] = (
         "文稿让违约方同时承担定金和违约金；条文：当事人既约定违约金，又约定定金的，对方可以选择适用违约金或者定金条款。请改为择一适用。",
         unless="(?<!不得主张)(?<!不得)择一|选择(?:适用|其一|主张)|任选|二者(?:只|不)|不(?:得|能|再)?(?:同时|并用|一并)(?!.{0,4}主张择)|或(?:者)?(?:适用|主张|要求|支付)",
     ),
-    Rule("penalty-high", "违约金的数额", _TRADE, (PENALTY,), _high_penalty),
+    ContractRule("penalty-high", "违约金的数额", _TRADE, (PENALTY,), _high_penalty),
     phrase_rule(
         "penalty-fixed",
         "不得请求调整违约金",
@@ -416,7 +416,7 @@ GENERAL_RULES: tuple[Rule, ...] = (
         "文稿约定或预先放弃诉讼时效；条文：诉讼时效由法律规定，当事人约定无效；预先放弃也无效。请删去。",
         unless="中断|重新计算|法律规定|依法|时效性",
     ),
-    Rule("court", "约定管辖", _CIVIL, (_AGREED_COURT, _LEVELS, _EXCLUSIVE, _HOUSE_LEASE), _remote_court),
-    Rule("arbitration-or-court", "或裁或诉", _CIVIL, (_EITHER,), _arbitration_or_court),
-    Rule("arbitration-body", "仲裁机构", _CIVIL, (_NAMED_BODY,), _unnamed_arbitration),
+    ContractRule("court", "约定管辖", _CIVIL, (_AGREED_COURT, _LEVELS, _EXCLUSIVE, _HOUSE_LEASE), _remote_court),
+    ContractRule("arbitration-or-court", "或裁或诉", _CIVIL, (_EITHER,), _arbitration_or_court),
+    ContractRule("arbitration-body", "仲裁机构", _CIVIL, (_NAMED_BODY,), _unnamed_arbitration),
 )

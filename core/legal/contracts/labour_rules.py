@@ -21,7 +21,7 @@ from core.legal.contracts.contract_values import (
     shares,
     value_of,
 )
-from core.legal.contracts.rule import Accusation, Basis, Rule, Severity, phrase_rule
+from core.legal.contracts.rule import Accusation, Basis, ContractRule, Severity, phrase_rule
 from core.legal.contracts.wording import NO_LIABILITY, NOT_PAID
 
 _LABOUR = (ContractKind.LABOUR,)
@@ -140,14 +140,14 @@ def _second_probation(contract: Contract, day: date) -> Iterator[Accusation]:
 
 
 _PROBATION_RULES = (
-    Rule(
+    ContractRule(
         "probation-term",
         "试用期与合同期限",
         _LABOUR,
         (_UNDER_A_YEAR, _UNDER_THREE_YEARS, _THREE_YEARS, _NO_PROBATION),
         _long_probation,
     ),
-    Rule("probation-again", "再次约定试用期", _LABOUR, (_ONCE,), _second_probation),
+    ContractRule("probation-again", "再次约定试用期", _LABOUR, (_ONCE,), _second_probation),
     phrase_rule(
         "probation-extended",
         "延长试用期",
@@ -371,9 +371,9 @@ _WAGE_RULES = (
         "文稿在试用期不付工资；条文：不得低于劳动合同约定工资的百分之八十，也不得低于当地最低工资标准。请写明试用期工资。",
         unless="不得|加班|年终|奖金|绩效",
     ),
-    Rule("probation-wage", "试用期工资", _LABOUR, (_PROBATION_WAGE,), _low_probation_wage),
-    Rule("overtime-hours", "加班时间", _LABOUR, (_OVERTIME_DAY, _OVERTIME_MONTH), _overtime_hours),
-    Rule("working-hours", "工作时间", _LABOUR, (_HOURS,), _long_hours),
+    ContractRule("probation-wage", "试用期工资", _LABOUR, (_PROBATION_WAGE,), _low_probation_wage),
+    ContractRule("overtime-hours", "加班时间", _LABOUR, (_OVERTIME_DAY, _OVERTIME_MONTH), _overtime_hours),
+    ContractRule("working-hours", "工作时间", _LABOUR, (_HOURS,), _long_hours),
     phrase_rule(
         "rest-day",
         "每周休息",
@@ -385,7 +385,7 @@ _WAGE_RULES = (
         "文稿的休息少于每周一日；条文：用人单位应当保证劳动者每周至少休息一日。请增加休息日。",
         unless=_SPECIAL_HOURS,
     ),
-    Rule(
+    ContractRule(
         "overtime-pay", "加班工资标准", _LABOUR, (_PAY_ON_WORKDAY, _PAY_ON_REST_DAY, _PAY_ON_HOLIDAY), _low_overtime_pay
     ),
     phrase_rule(
@@ -576,8 +576,8 @@ def _unpaid_ban(contract: Contract, day: date) -> Iterator[Accusation]:
 
 
 _PENALTY_RULES = (
-    Rule("penalty", "劳动者违约金", _LABOUR, (_NO_PENALTY,), _penalties),
-    Rule("training-penalty", "服务期违约金", _LABOUR, (_TRAINING_COST,), _training_penalty),
+    ContractRule("penalty", "劳动者违约金", _LABOUR, (_NO_PENALTY,), _penalties),
+    ContractRule("training-penalty", "服务期违约金", _LABOUR, (_TRAINING_COST,), _training_penalty),
     phrase_rule(
         "training-share",
         "服务期违约金的分摊",
@@ -616,8 +616,8 @@ _PENALTY_RULES = (
         "文稿让用人单位扣押或保管劳动者的证件；条文：不得扣押劳动者的居民身份证和其他证件。请删去，需要时只留复印件。",
         unless="复印件|复制件|扫描件|影印件|当场|印章|证照|营业执照|交还|FIRST不得|不(?:扣|收|押|留|保管)|自行保管|本人保管|交还公司|归还公司",
     ),
-    Rule("ban-term", "竞业限制期限", _LABOUR, (_LONGEST_BAN,), _long_ban),
-    Rule("ban-unpaid", "竞业限制补偿", _LABOUR, (_BAN_PAID,), _unpaid_ban),
+    ContractRule("ban-term", "竞业限制期限", _LABOUR, (_LONGEST_BAN,), _long_ban),
+    ContractRule("ban-unpaid", "竞业限制补偿", _LABOUR, (_BAN_PAID,), _unpaid_ban),
     phrase_rule(
         "ban-without-pay",
         "竞业限制补偿",
@@ -726,7 +726,7 @@ _OTHER_RULES = (
         "文稿免除用人单位对工伤或人身伤害的责任；条文：用人单位免除自己的法定责任、排除劳动者权利的，劳动合同无效或者部分无效。请删去。",
         unless="犯罪|醉酒|吸毒|自残|自杀|申报工伤|依法|按(?:国家|规定|法律|工伤)|FIRST(?:承担|负责|赔偿|支付)|由FIRST(?:承担|负责)|伤害(?:公司|甲方)(?:利益|名誉)|感情",
     ),
-    Rule("notice", "劳动者辞职的通知期", _LABOUR, (_NOTICE, _NOTICE_ON_PROBATION), _long_notice),
+    ContractRule("notice", "劳动者辞职的通知期", _LABOUR, (_NOTICE, _NOTICE_ON_PROBATION), _long_notice),
     phrase_rule(
         "leave-consent",
         "限制辞职",
@@ -803,4 +803,4 @@ _OTHER_RULES = (
     ),
 )
 
-LABOUR_RULES: tuple[Rule, ...] = (*_PROBATION_RULES, *_WAGE_RULES, *_PENALTY_RULES, *_OTHER_RULES)
+LABOUR_RULES: tuple[ContractRule, ...] = (*_PROBATION_RULES, *_WAGE_RULES, *_PENALTY_RULES, *_OTHER_RULES)

@@ -9,7 +9,7 @@ from datetime import date
 from core.legal.contracts.contract_text import Contract, ContractKind
 from core.legal.contracts.contract_values import TOLERANCE, durations, months_between_dates
 from core.legal.contracts.general_rules import PENALTY, PENALTY_OVER_LOSS, UNFAIR_TERMS, civil_code
-from core.legal.contracts.rule import Accusation, Basis, Rule, Severity, phrase_rule
+from core.legal.contracts.rule import Accusation, Basis, ContractRule, Severity, phrase_rule
 from core.legal.contracts.wording import ABSOLUTE, CAN, NOT_RETURNED
 
 _LEASE = (ContractKind.LEASE,)
@@ -45,8 +45,8 @@ _USE = civil_code(708, "在租赁期限内保持租赁物符合约定的用途")
 _CHANGE = civil_code(543, "当事人协商一致，可以变更合同")
 _DEPOSIT = "押金|保证金|损耗金"
 
-LEASE_RULES: tuple[Rule, ...] = (
-    Rule("lease-term", "租赁期限", _LEASE, (_LONGEST_LEASE,), _long_lease),
+LEASE_RULES: tuple[ContractRule, ...] = (
+    ContractRule("lease-term", "租赁期限", _LEASE, (_LONGEST_LEASE,), _long_lease),
     phrase_rule(
         "deposit-kept",
         "押金一律不退",

@@ -16,7 +16,7 @@ from core.legal.contracts.contract_values import (
     value_of,
 )
 from core.legal.contracts.general_rules import civil_code
-from core.legal.contracts.rule import Accusation, Basis, Rule, Severity, is_negated, phrase_rule
+from core.legal.contracts.rule import Accusation, Basis, ContractRule, Severity, is_negated, phrase_rule
 
 _LOAN = (ContractKind.LOAN,)
 _LENDING = "最高人民法院关于审理民间借贷案件适用法律若干问题的规定"
@@ -266,8 +266,8 @@ def _illegal_purpose(contract: Contract, day: date) -> Iterator[Accusation]:
         yield Accusation(sentence, Severity.VIOLATES, note, (_VOID_LOAN, _PUBLIC_ORDER), other)
 
 
-LOAN_RULES: tuple[Rule, ...] = (
-    Rule("rate-cap", "利率上限", _LOAN, (_CAP, _LATE_CAP, _TOTAL_CAP), _over_cap),
+LOAN_RULES: tuple[ContractRule, ...] = (
+    ContractRule("rate-cap", "利率上限", _LOAN, (_CAP, _LATE_CAP, _TOTAL_CAP), _over_cap),
     phrase_rule(
         "interest-deducted",
         "预先扣除利息",
@@ -277,8 +277,8 @@ LOAN_RULES: tuple[Rule, ...] = (
         "文稿预先扣除利息或费用；条文：借款的利息不得预先在本金中扣除，预先扣除的，应当按照实际借款数额返还借款并计算利息。请按实际数额写本金。",
         unless="提前(?:还|归还|偿还|清偿)|不(?:得|予|会)?[^,。]{0,8}(?:扣|预收|预付|先收)|未(?:预先)?[^,。]{0,6}扣|无(?:任何)?[^,。]{0,6}扣|没有[^,。]{0,8}扣|扣划|划扣|代扣|先(?:还|付|偿还|冲抵|抵充)[^,。]{0,6}(?:利?息|费)|抵充|清偿顺序",
     ),
-    Rule("less-received", "实际交付的数额", _LOAN, (_DEDUCTED,), _less_received),
-    Rule("interest-silent", "没有约定利息", _LOAN, (_SILENT,), _silent_interest),
+    ContractRule("less-received", "实际交付的数额", _LOAN, (_DEDUCTED,), _less_received),
+    ContractRule("interest-silent", "没有约定利息", _LOAN, (_SILENT,), _silent_interest),
     phrase_rule(
         "interest-unclear",
         "利息约定不明",
@@ -302,10 +302,10 @@ LOAN_RULES: tuple[Rule, ...] = (
         severity=Severity.CHECK,
         unless="不(?:得|计|计算|收|按|再)?[^,。]{0,6}(?:复利|计入|滚|利滚利|转入)|不计收",
     ),
-    Rule("forfeited-security", "流押流质", _LOAN, (_MORTGAGE, _PLEDGE), _forfeited_security),
-    Rule("guarantee-kind", "保证方式", _LOAN, (_GENERAL_GUARANTEE,), _guarantee_kind),
-    Rule("guarantee-term", "保证期间", _LOAN, (_GUARANTEE_TERM, _GUARANTEE_TOO_SHORT), _guarantee_term),
-    Rule("illegal-purpose", "借款用途", _LOAN, (_VOID_LOAN,), _illegal_purpose),
+    ContractRule("forfeited-security", "流押流质", _LOAN, (_MORTGAGE, _PLEDGE), _forfeited_security),
+    ContractRule("guarantee-kind", "保证方式", _LOAN, (_GENERAL_GUARANTEE,), _guarantee_kind),
+    ContractRule("guarantee-term", "保证期间", _LOAN, (_GUARANTEE_TERM, _GUARANTEE_TOO_SHORT), _guarantee_term),
+    ContractRule("illegal-purpose", "借款用途", _LOAN, (_VOID_LOAN,), _illegal_purpose),
     phrase_rule(
         "relending",
         "套取贷款转贷",

@@ -13,14 +13,14 @@ from core.legal.contracts.general_rules import GENERAL_RULES
 from core.legal.contracts.labour_rules import LABOUR_RULES
 from core.legal.contracts.lease_rules import LEASE_RULES
 from core.legal.contracts.loan_rules import LOAN_RULES
-from core.legal.contracts.rule import Accusation, Basis, Rule, Severity
+from core.legal.contracts.rule import Accusation, Basis, ContractRule, Severity
 from core.legal.contracts.sale_rules import SALE_RULES
 from core.legal.errors import NoLegalIndex
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.version_on_day import version_on
 from core.legal.text.periods import Period
 
-RULES: tuple[Rule, ...] = (*LABOUR_RULES, *LEASE_RULES, *LOAN_RULES, *SALE_RULES, *GENERAL_RULES)
+RULES: tuple[ContractRule, ...] = (*LABOUR_RULES, *LEASE_RULES, *LOAN_RULES, *SALE_RULES, *GENERAL_RULES)
 ONLY_COMMON_CLAUSES = "只检查这些常见条款，没有提示不等于合法；不能代替律师。"
 UNKNOWN_KIND = "没有识别出合同类型，没有做合同审查。"
 MAX_FINDINGS_PER_RULE = 20
@@ -114,7 +114,7 @@ class ContractReview:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader has to know beside the findings: the law's day, what was not checked, and the limits."""
+        """Sentences for the reader beside the findings: the law's day, what was not checked, and the limits."""
         notes = [self.basis_note]
         if self.is_cut:
             notes.append(f"合同太长，只审查了前 {MAX_LENGTH:,} 字。")
@@ -216,12 +216,12 @@ def _without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
-def _findings(rule: Rule, contract: Contract, laws: _Laws, draft: str, day: date) -> list[ContractFinding]:
+def _findings(rule: ContractRule, contract: Contract, laws: _Laws, draft: str, day: date) -> list[ContractFinding]:
     found = (_finding(rule, accusation, laws, draft) for accusation in rule.find(contract, day))
     return [finding for finding in found if finding][:MAX_FINDINGS_PER_RULE]
 
 
-def _finding(rule: Rule, accusation: Accusation, laws: _Laws, draft: str) -> ContractFinding | None:
+def _finding(rule: ContractRule, accusation: Accusation, laws: _Laws, draft: str) -> ContractFinding | None:
     """Return the finding, if the library confirms the article that decides; else what is said without it."""
     if laws.article(accusation.bases[0]) is None:
         return _finding(rule, accusation.otherwise, laws, draft) if accusation.otherwise else None
@@ -245,7 +245,7 @@ def _without_repetition(findings: Iterable[ContractFinding]) -> list[ContractFin
     return sorted(different.values(), key=lambda one: (one.start, one.severity is not Severity.VIOLATES))
 
 
-def _skipped(rules: Sequence[Rule], laws: _Laws) -> list[SkippedRules]:
+def _skipped(rules: Sequence[ContractRule], laws: _Laws) -> list[SkippedRules]:
     titles: dict[str, list[str]] = {}
     for rule in rules:
         for basis in rule.bases[:1]:

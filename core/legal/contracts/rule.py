@@ -47,7 +47,7 @@ Finder = Callable[[Contract, date], Iterable[Accusation]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ContractRule:
     id: str
     title: str
     kinds: tuple[ContractKind, ...]
@@ -77,7 +77,7 @@ def phrase_rule(
     unless: str = "",
     section: str = "",
     affirmative: bool = False,
-) -> Rule:
+) -> ContractRule:
     """Return a rule for sentences in which all of the `words` are found, in any order, and `unless` is not. `section` must
     stand in the article of the contract around the sentence. `affirmative`: a negation before the first of the words
     makes the sentence harmless."""
@@ -91,4 +91,4 @@ def phrase_rule(
                 continue
             yield Accusation(sentence, severity, note, bases)
 
-    return Rule(rule_id, title, kinds, bases, find)
+    return ContractRule(rule_id, title, kinds, bases, find)

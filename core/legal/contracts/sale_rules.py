@@ -9,7 +9,7 @@ from datetime import date
 from core.legal.contracts.contract_text import Contract, ContractKind
 from core.legal.contracts.contract_values import durations, hours_of, quantities
 from core.legal.contracts.general_rules import CONSUMER_TERMS, UNFAIR_TERMS, civil_code
-from core.legal.contracts.rule import Accusation, Basis, Rule, Severity, phrase_rule
+from core.legal.contracts.rule import Accusation, Basis, ContractRule, Severity, phrase_rule
 from core.legal.contracts.wording import ABSOLUTE, NO_LIABILITY
 
 _SALE = (ContractKind.SALE,)
@@ -50,8 +50,8 @@ _DEFECTS = civil_code(618, "因出卖人故意或者重大过失不告知买受�
 _RETURNS = Basis("中华人民共和国消费者权益保护法", 24, "经营者提供的商品或者服务不符合质量要求的")
 _FALSE_PRICE = civil_code(146, "行为人与相对人以虚假的意思表示实施的民事法律行为无效")
 
-SALE_RULES: tuple[Rule, ...] = (
-    Rule("inspection", "检验期限", _SALE, (_SHORT_INSPECTION,), _short_inspection),
+SALE_RULES: tuple[ContractRule, ...] = (
+    ContractRule("inspection", "检验期限", _SALE, (_SHORT_INSPECTION,), _short_inspection),
     phrase_rule(
         "no-returns",
         "概不退换",
