@@ -118,7 +118,7 @@ class ContractReview:
         notes = [self.basis_note]
         if self.is_cut:
             notes.append(f"合同太长，只审查了前 {MAX_LENGTH:,} 字。")
-        notes += [f"没有检查{'、'.join(one.titles)}：{one.reason}" for one in self.skipped]
+        notes += [f"没有完整检查{'、'.join(one.titles)}：{one.reason}" for one in self.skipped]
         return (*notes, ONLY_COMMON_CLAUSES) if self.kind else tuple(notes)
 
     def to_json(self) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _without_repetition(findings: Iterable[ContractFinding]) -> list[ContractFin
 def _skipped(rules: Sequence[ContractRule], laws: _Laws) -> list[SkippedRules]:
     titles: dict[str, list[str]] = {}
     for rule in rules:
-        for basis in rule.bases[:1]:
+        for basis in rule.bases:
             if reason := laws.reason(basis):
                 titles.setdefault(reason, []).append(rule.title)
     return [SkippedRules(reason, tuple(dict.fromkeys(names))) for reason, names in titles.items()]

@@ -52,6 +52,7 @@ class ContractRule:
     title: str
     kinds: tuple[ContractKind, ...]
     bases: tuple[Basis, ...]
+    """The articles that decide, one of them for each accusation."""
     find: Finder
 
 
@@ -91,4 +92,4 @@ def phrase_rule(
                 continue
             yield Accusation(sentence, severity, note, bases)
 
-    return ContractRule(rule_id, title, kinds, bases, find)
+    return ContractRule(rule_id, title, kinds, bases[:1], find)
