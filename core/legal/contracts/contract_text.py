@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -114,9 +114,11 @@ _NO_CONTRACT = re.compile(
     r"本院认为|经审理查明|审判长|诉讼请求[::]|(?:原告|被告|上诉人|被上诉人|申请人|被申请人)[::(]|起诉状|答辩状|律师函"
 )
 _PARTY_LINE = re.compile(
-    r"(?:^|\n)[\s*#]*(?:(?:甲|乙)方|出租[人方]|承租[人方]|房东|租客|出借[人方]|借款[人方]|卖方|买方|供方|需方|商家|会员|顾客|用人单位|劳动者)[^\n]{0,12}[::]"
+    r"(?:^|\n)[ \t*#　]{0,8}(?:(?:甲|乙)方|出租[人方]|承租[人方]|房东|租客|出借[人方]|借款[人方]|卖方|买方|供方|需方|商家|会员|顾客|用人单位|劳动者)[^\n]{0,12}[::]"
 )
-_SECTION = re.compile(r"(?:^|\n)[\s*#]*(?:第[〇零一二三四五六七八九十百\d]{1,4}条|[一二三四五六七八九十]{1,3}、)")
+_SECTION = re.compile(
+    r"(?:^|\n)[ \t*#　]{0,8}(?:第[〇零一二三四五六七八九十百\d]{1,4}条|[一二三四五六七八九十]{1,3}、)"
+)
 _SIGNED = re.compile(r"签订|签署|签约|订立|立约|立据|出具|签字|盖章|日期")
 _SIGNED_NEAR = 24
 
@@ -144,7 +146,14 @@ class Contract:
         self.sentences = list(_sentences(plain))
         self.text = "\n".join(sentence.text for sentence in self.sentences)
         self.signed = _signing_day(plain)
+        self._amounts: dict[Callable[[Contract], float | None], float | None] = {}
         self._words = _party_words(re.sub(r"[^\S\n]{2,}", "\n", plain[:_BEGINNING]), kind, self.title)
+
+    def amount(self, read: Callable[[Contract], float | None]) -> float | None:
+        """Return an amount that `read` finds in the whole contract, such as the price. It is looked for once."""
+        if read not in self._amounts:
+            self._amounts[read] = read(self)
+        return self._amounts[read]
 
     def pattern(self, pattern: str) -> re.Pattern[str]:
         """Return a compiled pattern, with FIRST and SECOND replaced by this contract's words for its parties."""

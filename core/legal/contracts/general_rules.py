@@ -68,7 +68,7 @@ def total_price(contract: Contract) -> float | None:
 def _large_earnest(contract: Contract, day: date) -> Iterator[Accusation]:
     most = number_in(_EARNEST.anchor.split("，")[0])
     rest = next((found for one in contract.sentences if (found := amount_after(_REST, one.text))), 0.0)
-    total = total_price(contract)
+    total = contract.amount(total_price)
     for sentence in contract.matching("定金"):
         share = _earnest_share(sentence.text, total, rest)
         if share is not None and most + TOLERANCE < share < _WHOLE:
@@ -148,13 +148,17 @@ def _penalty_said(contract: Contract, sentence: Sentence) -> str:
     return _amount_over_price(contract, text)
 
 
+def _monthly_rent(contract: Contract) -> float | None:
+    return next((found for one in contract.sentences if (found := amount_after(_RENT, one.text))), None)
+
+
 def _lease_penalty(contract: Contract, text: str) -> str:
     """Return what is high about a penalty in a lease, measured in months of rent."""
     if months := _months_of_rent(text):
         return f"相当于 {months:g} 个月的租金" if months > _HIGH_RENTS else ""
     if re.search(f"(?:{_WHOLE_RENT})[^。]{{0,30}}违约金|违约金[^。]{{0,30}}(?:{_WHOLE_RENT})", text):
         return "按剩余或全年的租金计算"
-    rent = next((found for one in contract.sentences if (found := amount_after(_RENT, one.text))), None)
+    rent = contract.amount(_monthly_rent)
     each_day = re.search(_EACH_DAY, text)
     if rent and each_day and (per_day := amounts(text[each_day.end() :][:30])):
         share = 100 * value_of(per_day[0]) / rent
@@ -180,7 +184,7 @@ def _months_of_rent(text: str) -> float:
 
 
 def _amount_over_price(contract: Contract, text: str) -> str:
-    total = total_price(contract)
+    total = contract.amount(total_price)
     money = amount_after(re.compile("违约金"), text) or _amount_before(text, "违约金")
     per_day = re.search(_EACH_DAY, text)
     if not total or not money:

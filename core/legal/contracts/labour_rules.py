@@ -211,7 +211,7 @@ def _probation_share(contract: Contract, sentence: Sentence) -> float | None:
         number = quantities(f"{discount[1]}天")
         return value_of(number[0]) * 10 + (5 if discount[2] else 0) if number else None
     money = _wages(phrase)
-    regular = _regular_wage([sentence.text]) or _regular_wage([one.text for one in contract.sentences])
+    regular = _regular_wage([sentence.text]) or contract.amount(_wage_of)
     return 100 * value_of(money[0]) / regular if money and regular and not re.search(_NO_WAGE, phrase) else None
 
 
@@ -225,6 +225,10 @@ def _mixed_share(text: str) -> float | None:
 def _wages(phrase: str) -> list[Quantity]:
     """Return the amounts that may be a monthly wage, also those without 元."""
     return [one for one in quantities(phrase) if one.unit in {"元", ""} and value_of(one) > _LEAST_WAGE]
+
+
+def _wage_of(contract: Contract) -> float | None:
+    return _regular_wage(one.text for one in contract.sentences)
 
 
 def _regular_wage(texts: Iterable[str]) -> float | None:
@@ -347,7 +351,7 @@ def _low_pay_by_hour(contract: Contract, text: str) -> tuple[float, Basis] | Non
     found = re.search(
         r"每个?小时[^,。]{0,6}?(\d{1,4}(?:\.\d)?)(?:元|块)|(\d{1,4}(?:\.\d)?)(?:元|块)(?:/|每|一)个?小时", text
     )
-    wage = _regular_wage(one.text for one in contract.sentences)
+    wage = contract.amount(_wage_of)
     if not found or not wage or "加班" not in text:
         return None
     share = 100 * float(found[1] or found[2]) / (wage / _HOURS_PER_MONTH)

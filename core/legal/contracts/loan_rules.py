@@ -65,7 +65,7 @@ def _annual_rates(contract: Contract, sentence: Sentence) -> list[float]:
     """Return the rates per year that a sentence sets, also those that follow from amounts per month or day."""
     text = _STATED_LPR.sub("", sentence.text)
     found = [rate.annual for rate in rates(text)]
-    whole = principal(contract)
+    whole = contract.amount(principal)
     per = re.search(r"(?:每|按)(?P<late>逾期)?(?:一|1)?(?:个)?(?P<period>日|天|月)[^,。]{0,24}", text) or re.search(
         r"(?P<late>逾期)(?:一|1)(?P<period>日|天|月)[^,。]{0,24}", text
     )
@@ -138,7 +138,7 @@ _RECEIVED = re.compile(
 
 
 def _less_received(contract: Contract, day: date) -> Iterator[Accusation]:
-    whole = principal(contract)
+    whole = contract.amount(principal)
     for sentence in contract.matching(_RECEIVED.pattern):
         received = amount_after(_RECEIVED, sentence.text)
         if whole and received and received < whole and re.search("扣|利息|费", sentence.text + sentence.section[-200:]):
