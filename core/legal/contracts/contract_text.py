@@ -105,6 +105,11 @@ _PARTIES = {
 _CAPITALS = str.maketrans("壹贰叁肆伍陆柒捌玖拾佰仟圆", "一二三四五六七八九十百千元")
 _NOISE = re.compile(r"[\s*_#|`~　]+|<[^<>\n]{1,60}>|(?<=\d),(?=\d{3})")
 _END = re.compile(r"[。!?;\n]+[”」』)]*")
+_FULL_LINE = 24
+_GOES_ON = re.compile(
+    r"(?!(?:甲方|乙方|丙方|附|第[一二三四五六七八九十百\d]{1,4}[条章项])|[一二三四五六七八九十]{1,3}、)[一-龥][^\n:]{0,40}[,。;]"
+)
+"""Beginning of a line that goes on with the sentence of the line before: no number, no name of a party, no label."""
 _COMMA = re.compile("[,、]")
 _TITLE = re.compile(r"(?:合同|协议|协议书|合同书|合约|契约|借条|借据|欠条|确认书|承诺书|条款)(?:[(].{0,20}[)])?$")
 _NO_TITLE = re.compile(
@@ -220,7 +225,8 @@ def _sentences(plain: str) -> Iterator[Sentence]:
 def _spans(plain: str, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Yield where each sentence begins and ends, without the blanks around it. Very long ones are cut at commas."""
     start = first
-    for end in [*(found.end() for found in _END.finditer(plain, first, last)), last]:
+    ends = (found.end() for found in _END.finditer(plain, first, last) if not _is_wrapped(plain, found))
+    for end in [*ends, last]:
         while end - start > _MAX_SENTENCE:
             commas = [found.end() for found in _COMMA.finditer(plain, start, start + _MAX_SENTENCE)]
             cut = commas[-1] if commas else start + _MAX_SENTENCE
@@ -228,6 +234,12 @@ def _spans(plain: str, first: int, last: int) -> Iterator[tuple[int, int]]:
             start = cut
         yield _stripped(plain, start, end)
         start = end
+
+
+def _is_wrapped(plain: str, end: re.Match[str]) -> bool:
+    """Return whether a line ends only because it was full: the sentence goes on in the next one."""
+    line = plain[plain.rfind("\n", 0, end.start()) + 1 : end.start()].rstrip()
+    return end[0] == "\n" and len(line) >= _FULL_LINE and bool(_GOES_ON.match(plain, end.end()))
 
 
 def _stripped(plain: str, start: int, end: int) -> tuple[int, int]:

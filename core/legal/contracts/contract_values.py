@@ -13,6 +13,8 @@ from core.base.chinese.quantities import Quantity, find_quantities
 _DAYS_PER_MONTH = 30.4375
 _DAYS_PER_YEAR = 365
 _MONTHS = {"年": 12.0, "月": 1.0, "日": 1 / _DAYS_PER_MONTH, "工作日": 1 / 21.75}
+_LEAST_BARE = 1_000
+"""Smallest number that is read as an amount without 元 behind it."""
 TOLERANCE = 0.1
 """Difference in months that counts as none: 62 days are two months, 365 days are a year."""
 _PERIODS = {
@@ -106,10 +108,11 @@ def number_in(words: str) -> float:
 
 
 def amount_after(label: re.Pattern[str], text: str, within: int = 25) -> float | None:
-    """Return the first amount of money that stands shortly after a label."""
+    """Return the first amount of money that stands shortly after a label. It may lack 元 if it is large."""
     for found in label.finditer(text):
-        for one in amounts(text[found.end() : found.end() + within + 30]):
-            if one.start <= within:
+        for one in quantities(text[found.end() : found.end() + within + 30]):
+            is_money = one.unit == "元" or (not one.unit and one.text.isdecimal() and _number(one) >= _LEAST_BARE)
+            if is_money and _number(one) > 0 and one.start <= within:
                 return _number(one)
     return None
 

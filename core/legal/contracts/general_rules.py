@@ -82,7 +82,7 @@ _REST = re.compile("余款|尾款|余下|剩余|剩下")
 
 def _earnest_share(text: str, total: float | None, rest: float) -> float | None:
     """Return the earnest money as a share of the price: by a percentage beside the word, else by the amounts."""
-    for phrase in re.split("[,;]|(?<!首)余款|剩余", text):
+    for phrase in re.split("[,;](?!该|此|上述|前述)|(?<!首)余款|剩余", text):
         place = phrase.find("定金")
         if place < 0 or re.search("双倍|加倍|罚则|违约金", phrase):
             continue
@@ -132,7 +132,7 @@ def _penalty_said(contract: Contract, sentence: Sentence) -> str:
     daily = max((rate.annual / 365 for rate in rates(text) if rate.period == "日"), default=0.0)
     if daily > _HIGH_PER_DAY + 1e-6:
         return f"按日 {daily:g}%，相当于每年约 {daily * 365:.0f}%"
-    if not re.search("违约金|赔偿金|滞纳金|罚|赔付|加收|另付", text):
+    if not re.search("违约金|赔|滞纳金|罚|加收|另付", text):
         return ""
     if contract.kind is ContractKind.LEASE:
         return _lease_penalty(contract, text)
@@ -152,18 +152,21 @@ def _monthly_rent(contract: Contract) -> float | None:
     return next((found for one in contract.sentences if (found := amount_after(_RENT, one.text))), None)
 
 
+_PENALTY_WORD = re.compile("违约金|赔偿金?|赔付|罚款?|罚金|加收")
+
+
 def _lease_penalty(contract: Contract, text: str) -> str:
     """Return what is high about a penalty in a lease, measured in months of rent."""
     if months := _months_of_rent(text):
         return f"相当于 {months:g} 个月的租金" if months > _HIGH_RENTS else ""
-    if re.search(f"(?:{_WHOLE_RENT})[^。]{{0,30}}违约金|违约金[^。]{{0,30}}(?:{_WHOLE_RENT})", text):
+    if re.search(f"(?:{_WHOLE_RENT})[^。]{{0,30}}(?:违约金|赔偿)|(?:违约金|赔偿)[^。]{{0,30}}(?:{_WHOLE_RENT})", text):
         return "按剩余或全年的租金计算"
     rent = contract.amount(_monthly_rent)
     each_day = re.search(_EACH_DAY, text)
     if rent and each_day and (per_day := amounts(text[each_day.end() :][:30])):
         share = 100 * value_of(per_day[0]) / rent
         return f"每日 {value_of(per_day[0]):,.0f} 元，相当于月租金的 {share:.1f}%" if share > _HIGH_DAILY_RENT else ""
-    money = amount_after(re.compile("违约金|赔偿金?"), text) or _amount_before(text, "违约金")
+    money = amount_after(_PENALTY_WORD, text) or _amount_before(text, "违约金")
     if rent and money and money > _HIGH_RENTS * rent and not any(rates(text)):
         return f"{money:,.0f} 元，相当于 {money / rent:.1f} 个月的租金"
     return ""
@@ -185,7 +188,7 @@ def _months_of_rent(text: str) -> float:
 
 def _amount_over_price(contract: Contract, text: str) -> str:
     total = contract.amount(total_price)
-    money = amount_after(re.compile("违约金"), text) or _amount_before(text, "违约金")
+    money = amount_after(_PENALTY_WORD, text) or _amount_before(text, "违约金")
     per_day = re.search(_EACH_DAY, text)
     if not total or not money:
         return ""
@@ -276,7 +279,7 @@ def _court_of_house(contract: Contract, sentence: Sentence, court: str) -> Itera
         for one in others
         if re.search(f"坐落|座落|位于|地址|位置|{_HOUSE}", one.text) and _PLACE.search(one.text)
     ]
-    known = "".join(houses) or contract.text.replace(sentence.text, "")
+    known = "".join(one.text for one in others) if houses else contract.text.replace(sentence.text, "")
     if not of_party and any(place in known for place in places[-1:]):
         return
     what = f"文稿约定由{court}管辖"
@@ -392,7 +395,7 @@ GENERAL_RULES: tuple[ContractRule, ...] = (
         _CIVIL,
         (UNFAIR_TERMS, CONSUMER_TERMS),
         (
-            "(?:最终|最后|唯一)[^,。]{0,8}(?:解释|说明权)|解释权|解释[^,。]{0,10}(?:为准|最终|说了算)|怎么解释|以(?:FIRST)[^,。]{0,10}(?:解释|理解|说明|说法)",
+            "(?:最终|最后|唯一)[^,。]{0,8}(?:解释|说明权)|解释权|解释[^,。]{0,10}(?:为准|最终|说了算)|怎么解释|以(?:FIRST)[^,。]{0,10}(?:解释|理解|说明|说法|说的|意见)",
         ),
         "文稿约定一方享有最终解释权；条文：提供格式条款一方不合理地限制对方主要权利的，该条款无效。如是格式条款，请删去。",
         severity=Severity.CHECK,
