@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from core.answer.message import Message, Mode
     from core.app import App
     from core.backup import Installation
-    from core.legal import CaseFinding, ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
+    from core.legal import CaseFinding, ContractReview, ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
     from core.run import AnswerService, Run
 
 OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
@@ -596,7 +596,7 @@ def _case_text(case: CourtCase) -> str:
 
 
 def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.legal import Author, Draft, draft_with_comments, findings_report
+    from core.legal import Author, Draft, draft_with_comments, legal_export
 
     _need_library(app)
 
@@ -604,14 +604,17 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
         draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
         verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
         cases = app.legal.check_cases(draft.text)
-        document = {"file": draft.name, **findings_report(verdicts), "cases": [one.to_json() for one in cases]}
+        review = app.legal.contracts.review(draft.text, options.as_of)
+        checked = legal_export.CheckedDraft(draft.name, verdicts, review)
+        document = {**legal_export.draft_report(checked), "cases": [one.to_json() for one in cases]}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
         lines += [] if verdicts else ["没有找到法条引用。"]
         lines += ["案号核验", *map(_case_finding_text, cases)] if cases else []
+        lines += _review_lines(review) if review else []
         output.print_document(document, lambda: "\n".join(lines))
         if options.docx:
             file_name = f"{Path(draft.name).stem}（批注）.docx"
-            _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader))
+            _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader, review))
         return _status_of((verdict["mark"] for verdict in document["citations"]), options.fail_on)
 
     return _run_all(options.files, output, one)
@@ -668,6 +671,16 @@ def _verdict_text(verdict: dict[str, Any]) -> str:
 
 def _case_finding_text(finding: CaseFinding) -> str:
     return f"{finding.mark} {finding.cited}：{finding.sentence}"
+
+
+def _review_lines(review: ContractReview) -> list[str]:
+    """Return the review of a contract: the clauses, each with its article, and what was not checked."""
+    first, *others = review.notes
+    clauses = (
+        f"{one.severity} {one.title}：{shorten(one_line(one.sentence), _FIRST_WORDS)}\n  {one.note}（{one.articles[0].citation}）"
+        for one in review.findings
+    )
+    return [f"合同审查：{first}", *clauses, *others]
 
 
 def _check(app: App, options: argparse.Namespace, output: Output) -> int:

@@ -97,6 +97,7 @@ ROOMS = {
         {"text"},
         {"layouts"},
         {"library"},
+        {"contracts"},
         {"imports"},
         {"article_sources", "case_check", "draft", "legal_export", "legal_services", "verify"},
     ),

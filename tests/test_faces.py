@@ -49,16 +49,17 @@ FACES = {
         service_for_address strip_thinking
     """,
     "core.legal": """
-        AmendingItem ArticleNumber ArticleReference ArticleVersion Author CaseFinding CaseResponse Catalogue CatalogueEntry
-        DOWNLOAD DiffSegment Draft FACETS FIELD FILL_BUTTON FILL_COMMAND IMPORT_CASES ISSUER ImportJob
-        ImportProgress ImportReport Importer KIND LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex
-        LegalServices NO_LONGER_FOLLOWED NoCases NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period
-        RELATED_LAWS RegulationResponse STATE StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST
-        YEARS amending_items article_history article_result article_source case_address case_facts case_keys
-        case_parts case_sections diff_quotation diff_texts draft_with_comments entities excerpt find_citations
-        findings_report force_note has_same_words later_amendment_note law_address law_import law_key law_query
-        legal_export may_cite may_name_case missing_amendments parse_article_number parse_period past_periods
-        reference_notes search_terms short_link source_name split_paragraphs version_on
+        AmendingItem ArticleNumber ArticleReference ArticleVersion Author CaseFinding CaseResponse Catalogue
+        CatalogueEntry ContractFinding ContractReview DOWNLOAD DiffSegment Draft FACETS FIELD FILL_BUTTON
+        FILL_COMMAND GoverningArticle IMPORT_CASES ISSUER ImportJob ImportProgress ImportReport Importer KIND
+        LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex LegalServices NO_LONGER_FOLLOWED NoCases
+        NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period RELATED_LAWS RegulationResponse STATE
+        Severity StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS amending_items
+        article_history article_result article_source case_address case_facts case_keys case_parts case_sections
+        diff_quotation diff_texts draft_with_comments entities excerpt find_citations force_note has_same_words
+        later_amendment_note law_address law_import law_key law_query legal_export may_cite may_name_case
+        missing_amendments parse_article_number parse_period past_periods reference_notes search_terms
+        short_link source_name split_paragraphs version_on
     """,
     "core.answer": """
         AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL

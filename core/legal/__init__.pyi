@@ -2,6 +2,8 @@ from . import entities, legal_export
 from .article_numbers import ArticleNumber, parse_article_number
 from .article_sources import article_source, force_note, reference_notes
 from .case_check import NO_LONGER_FOLLOWED, CaseFinding
+from .contracts.review import ContractFinding, ContractReview, GoverningArticle
+from .contracts.rule import Severity
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
 from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, NoCases, NoLegalIndex
 from .imports.build import DOWNLOAD, ImportProgress
@@ -30,7 +32,7 @@ from .text.paragraphs import excerpt, split_paragraphs
 from .text.periods import Period, parse_period, past_periods
 from .text.statute_citations import find_citations, may_cite
 from .text.text_diff import DiffSegment, diff_quotation, diff_texts
-from .verify import PROBLEMS, WORST_FIRST, Author, StatuteFinding, StatuteMark, findings_report
+from .verify import PROBLEMS, WORST_FIRST, Author, StatuteFinding, StatuteMark
 
 __all__ = [
     "DOWNLOAD",
@@ -59,8 +61,11 @@ __all__ = [
     "CaseResponse",
     "Catalogue",
     "CatalogueEntry",
+    "ContractFinding",
+    "ContractReview",
     "DiffSegment",
     "Draft",
+    "GoverningArticle",
     "ImportJob",
     "ImportProgress",
     "ImportReport",
@@ -73,6 +78,7 @@ __all__ = [
     "NoLegalIndex",
     "Period",
     "RegulationResponse",
+    "Severity",
     "StatuteCheck",
     "StatuteFinding",
     "StatuteMark",
@@ -92,7 +98,6 @@ __all__ = [
     "entities",
     "excerpt",
     "find_citations",
-    "findings_report",
     "force_note",
     "has_same_words",
     "later_amendment_note",

@@ -1,4 +1,5 @@
-"""Drafts that people upload or paste, and the same drafts as Word documents with a comment at each citation."""
+"""Drafts that people upload or paste, and the same drafts as Word documents with a comment at each citation and at each
+clause of a contract about which there is something to say."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.base.text import clean, shorten
+from core.legal.contracts.review import ContractFinding, ContractReview
 from core.legal.verify import WORST_FIRST, StatuteFinding
 from core.reading import DocumentComment, FileError, Reader
 
@@ -42,12 +44,16 @@ class Draft:
         return cls(page.title, page.text, body if page.kind == "docx" else b"", page.is_cut)
 
 
-def draft_with_comments(draft: Draft, findings: Iterable[StatuteFinding], reader: Reader) -> bytes:
+def draft_with_comments(
+    draft: Draft, findings: Iterable[StatuteFinding], reader: Reader, review: ContractReview | None = None
+) -> bytes:
     """Return the draft as a Word document with a comment for each finding; only a Word document keeps its formatting.
     Raises FileError."""
     worst_first = sorted(findings, key=lambda one: WORST_FIRST.index(one.mark))
-    comments = _comments(worst_first[:MAX_COMMENTS])
-    if len(worst_first) > MAX_COMMENTS:
+    clauses = _review_comments(review) if review else []
+    cited = [DocumentComment(one.start, one.end, _comment_text(one)) for one in worst_first]
+    comments = _merged([*clauses, *cited][:MAX_COMMENTS])
+    if len(clauses) + len(cited) > MAX_COMMENTS:
         comments.append(DocumentComment(0, 1, TOO_MANY_CITATIONS))
     if draft.docx:
         try:
@@ -57,16 +63,30 @@ def draft_with_comments(draft: Draft, findings: Iterable[StatuteFinding], reader
     return reader.add_comments(draft.name, _plain_docx(draft.text), comments, PROGRAM)
 
 
-def _comments(findings: Iterable[StatuteFinding]) -> list[DocumentComment]:
-    """Return one comment per place in the text. Findings that overlap share one: a run of words can be cut only once."""
-    comments: list[DocumentComment] = []
-    for finding in sorted(findings, key=lambda one: one.start):
-        start, end, text = finding.start, finding.end, _comment_text(finding)
-        if comments and start < comments[-1].end:
-            last = comments.pop()
-            start, end, text = last.start, max(last.end, end), f"{last.text}\n{text}"
-        comments.append(DocumentComment(start, end, text))
-    return comments
+def _review_comments(review: ContractReview) -> list[DocumentComment]:
+    """Return a comment for each clause, and one at the beginning on what was checked."""
+    about = DocumentComment(0, 1, "\n".join(("合同审查", *review.notes)))
+    return [about, *(DocumentComment(one.start, one.end, _clause_text(one)) for one in review.findings)]
+
+
+def _clause_text(finding: ContractFinding) -> str:
+    articles = (
+        f"{one.citation}{f'（{one.effective_date} 起施行）' if one.effective_date else ''}：{shorten(one.text, _ARTICLE_LENGTH)}"
+        for one in finding.articles
+    )
+    return "\n".join((f"{finding.severity}（{finding.title}）：{finding.note}", *articles))
+
+
+def _merged(comments: Iterable[DocumentComment]) -> list[DocumentComment]:
+    """Return one comment per place in the text. Those that overlap share one: a run of words can be cut only once."""
+    merged: list[DocumentComment] = []
+    for comment in sorted(comments, key=lambda one: one.start):
+        if merged and comment.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = DocumentComment(last.start, max(last.end, comment.end), f"{last.text}\n{comment.text}")
+        else:
+            merged.append(comment)
+    return merged
 
 
 def _comment_text(finding: StatuteFinding) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.base.inert_markdown import escape_line, link_target, make_inert
 from core.base.spreadsheet import to_csv
+from core.legal.contracts.review import ContractFinding, ContractReview
 from core.legal.entities import CourtCase, LawStatus
 from core.legal.library.article_index import StoredArticle
 from core.legal.library.case_search import CaseResponse
@@ -22,8 +23,13 @@ from core.legal.text.case_numbers import find_guiding_numbers
 from core.legal.text.case_sections import case_keywords
 from core.legal.verify import StatuteFinding, findings_report
 
-CheckedDraft = tuple[str, Sequence[StatuteFinding]]
-"""Name of a draft, and the findings in it."""
+
+class CheckedDraft(NamedTuple):
+    """A draft by its name, the findings about its citations, and the review of the contract that it is, if it is one."""
+
+    name: str
+    findings: Sequence[StatuteFinding]
+    review: ContractReview | None = None
 
 
 def citation_with_text(article: LegalArticle) -> str:
@@ -120,6 +126,28 @@ def cases_markdown(response: CaseResponse) -> str:
     return _page(*parts)
 
 
+def findings_markdown(drafts: Iterable[CheckedDraft]) -> str:
+    """Return the findings as Markdown: for each draft the clauses of the contract first, then the citations."""
+    return _page(*(part for draft in drafts for part in _draft_parts(draft)))
+
+
+def _draft_parts(draft: CheckedDraft) -> Iterable[str]:
+    yield f"# {escape_line(draft.name)}"
+    if draft.review:
+        yield "## 合同审查"
+        yield "\n".join(f"- {escape_line(note)}" for note in draft.review.notes)
+        for clause in draft.review.findings:
+            yield f"### {clause.severity}：{escape_line(clause.title)}"
+            yield f"> {escape_line(clause.sentence)}"
+            yield escape_line(clause.note)
+            for article in clause.articles:
+                yield f"**{escape_line(article.citation)}**　{_paragraphs(article.text)}"
+    yield f"## 引用的法条：{len(draft.findings)} 处"
+    for finding in draft.findings:
+        verdict = escape_line(f"{finding.mark} {finding.cited}：{finding.meaning}。{finding.note}")
+        yield f"- {verdict}"
+
+
 def _page(*parts: str) -> str:
     return "\n\n".join(parts) + "\n"
 
@@ -163,8 +191,14 @@ def _record(document: dict[str, Any]) -> str:
 
 def findings_json(drafts: Sequence[CheckedDraft]) -> str:
     """Return the findings as JSON. One draft is a plain report; several are listed under `drafts`, each with its name."""
-    reports = [{"file": name, **findings_report(findings)} for name, findings in drafts]
+    reports = [draft_report(draft) for draft in drafts]
     return as_json(reports[0] if len(reports) == 1 else {"drafts": reports})
+
+
+def draft_report(draft: CheckedDraft) -> dict[str, Any]:
+    """Return the findings of one draft as JSON. A contract has its review under `contract`."""
+    report = {"file": draft.name, **findings_report(draft.findings)}
+    return {**report, "contract": draft.review.to_json()} if draft.review else report
 
 
 # ── CSV ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,6 +217,25 @@ _COLUMNS: dict[str, Callable[[StatuteFinding], str | None]] = {
 }
 
 
+_CLAUSE_COLUMNS: dict[str, Callable[[ContractFinding], str | None]] = {
+    "标记": lambda clause: clause.severity.value,
+    "结论": lambda clause: clause.title,
+    "引用": lambda clause: clause.sentence,
+    "法规": lambda clause: clause.articles[0].law_name,
+    "条": lambda clause: clause.articles[0].article_number,
+    "说明": lambda clause: clause.note,
+    "条文": lambda clause: clause.articles[0].text,
+    "施行日期": lambda clause: clause.articles[0].effective_date,
+}
+"""Clauses of a contract stand in the same table; 引用 is the sentence of the draft."""
+
+
 def findings_csv(drafts: Iterable[CheckedDraft]) -> str:
-    rows = ([name, *(value(one) for value in _COLUMNS.values())] for name, findings in drafts for one in findings)
-    return to_csv(["文稿", *_COLUMNS], rows)
+    return to_csv(["文稿", *_COLUMNS], (row for draft in drafts for row in _rows(draft)))
+
+
+def _rows(draft: CheckedDraft) -> Iterable[list[str | None]]:
+    for clause in draft.review.findings if draft.review else ():
+        yield [draft.name, *(_CLAUSE_COLUMNS[name](clause) if name in _CLAUSE_COLUMNS else None for name in _COLUMNS)]
+    for finding in draft.findings:
+        yield [draft.name, *(value(finding) for value in _COLUMNS.values())]

@@ -13,6 +13,7 @@ from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.article_sources import article_source
 from core.legal.case_check import CaseChecker, CaseFinding, with_sources
+from core.legal.contracts.review import ContractReviewer
 from core.legal.entities import LAWS, MAX_ARTICLES
 from core.legal.imports.build import OnProgress
 from core.legal.imports.import_job import Importer
@@ -60,6 +61,7 @@ class LegalServices:
         self.library = LegalLibrary(settings.data_dir, embedder=embedder)
         self.verifier = Verifier(self.library)
         self._case_checker = CaseChecker(self.library)
+        self.contracts = ContractReviewer(self.library)
         self.importer = Importer(self.library, dict(settings.legal.mirrors))
         self._built_in = settings.legal.built_in
         self._search = search

@@ -524,6 +524,11 @@ def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
     assert len(document["citations"]) == 2
     draft.write_text("没有引用。", "utf-8")
     assert laws("law", "verify", str(draft)).stdout == "没有找到法条引用。\n"
+    assert "contract" not in document
+    draft.write_text("房屋租赁合同\n甲方：张三\n乙方：李四\n租赁期限三十年。", "utf-8")
+    (document,) = lines(laws("law", "verify", str(draft), "--json"))
+    assert (document["total"], document["contract"]["kind"], document["contract"]["findings"]) == (0, "租赁合同", [])
+    assert "合同审查：识别为租赁合同" in laws("law", "verify", str(draft)).stdout
 
 
 def test_cases_of_a_draft_are_checked_beside_its_statutes(core: Core, tmp_path: Path) -> None:

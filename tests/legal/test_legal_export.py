@@ -109,11 +109,11 @@ def test_citations_as_a_table_in_which_nothing_is_a_formula() -> None:
     verdict = StatuteFinding(
         StatuteMark.DIFFERS, 0, 3, "=HYPERLINK(1)", "@灯塔法", "第三条", text="原文", quote="-引文", note="+说明"
     )
-    text = legal_export.findings_csv([("=稿.docx", [verdict])])
+    text = legal_export.findings_csv([legal_export.CheckedDraft("=稿.docx", [verdict])])
     assert text.startswith("\ufeff")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert rows[0]["引用"] == "'=HYPERLINK(1)"
     assert not any(value.startswith(("=", "+", "-", "@")) for value in rows[0].values())
-    one = ("稿.docx", [verdict])
+    one = legal_export.CheckedDraft("稿.docx", [verdict])
     assert json.loads(legal_export.findings_json([one]))["counts"]["≠"] == 1
     assert [draft["file"] for draft in json.loads(legal_export.findings_json([one, one]))["drafts"]] == ["稿.docx"] * 2

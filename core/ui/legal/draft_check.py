@@ -1,5 +1,5 @@
-"""Check of drafts (核验文稿): every citation is looked up, problems come first, and the draft can be downloaded with
-comments."""
+"""Check of drafts (核验文稿): a contract is reviewed, every citation is looked up, problems come first, and the draft can be
+downloaded with comments."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from core.legal import (
     PASTED_DRAFT_NAME,
     PROBLEMS,
     Author,
+    ContractReview,
     Draft,
     LegalServices,
     Period,
@@ -30,7 +31,7 @@ from core.reading import FILE_KINDS, FileError, Reader
 from core.ui import case_findings
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import legal_page
+from core.ui.legal import contract_view, legal_page
 from core.ui.legal.law_filters import day_field
 from core.ui.statute_findings import badge, citation_label, finding_html, mark_html
 from core.ui.uploads import upload_fields
@@ -45,7 +46,7 @@ _LISTED = 100
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ALL = "全部"
 
-CheckedDraft = tuple[Draft, Sequence[StatuteFinding]]
+CheckedDraft = tuple[Draft, Sequence[StatuteFinding], ContractReview | None]
 
 
 def draw(legal: LegalServices, reader: Reader) -> None:
@@ -118,22 +119,32 @@ def _verify_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period 
     st.session_state[_VERIFIED] = now = {}
     for draft in drafts:
         key = (draft.text, as_of, legal.library.version, date.today())
-        now[key] = known[key] if key in known else legal.verifier.verify(draft.text, Author.PERSON, as_of)
-        yield draft, now[key]
+        now[key] = known[key] if key in known else _checked(legal, draft.text, as_of)
+        yield draft, *now[key]
+
+
+def _checked(
+    legal: LegalServices, text: str, as_of: Period | None
+) -> tuple[Sequence[StatuteFinding], ContractReview | None]:
+    return legal.verifier.verify(text, Author.PERSON, as_of), legal.contracts.review(text, as_of)
 
 
 # ── Findings ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _draw(checked: Sequence[CheckedDraft], reader: Reader) -> None:
-    all_findings = [finding for _, findings in checked for finding in findings]
+    all_findings = [finding for _, findings, _ in checked for finding in findings]
     group = _choose_group(all_findings) if all_findings else ALL
-    for number, (draft, findings) in enumerate(checked):
+    for number, (draft, findings, review) in enumerate(checked):
         has_title = draft.name != PASTED_DRAFT_NAME or len(checked) > 1
-        _draw_draft(draft, findings, group, reader, key=f"draft-{number}", has_title=has_title)
-    if all_findings:
-        named = [(draft.name, findings) for draft, findings in checked]
-        files = {"csv": partial(legal_export.findings_csv, named), "json": partial(legal_export.findings_json, named)}
+        _draw_draft(draft, findings, review, group, reader, key=f"draft-{number}", has_title=has_title)
+    if all_findings or any(review for _, _, review in checked):
+        named = [legal_export.CheckedDraft(draft.name, findings, review) for draft, findings, review in checked]
+        files = {
+            "md": partial(legal_export.findings_markdown, named),
+            "csv": partial(legal_export.findings_csv, named),
+            "json": partial(legal_export.findings_json, named),
+        }
         legal_page.draw_exports("法条核验", files, key="draft")
 
 
@@ -166,27 +177,37 @@ def _choose_group(findings: Sequence[StatuteFinding]) -> str:
 
 
 def _draw_draft(
-    draft: Draft, findings: Sequence[StatuteFinding], group: str, reader: Reader, *, key: str, has_title: bool
+    draft: Draft,
+    findings: Sequence[StatuteFinding],
+    review: ContractReview | None,
+    group: str,
+    reader: Reader,
+    *,
+    key: str,
+    has_title: bool,
 ) -> None:
-    cited = f"共引用 {len(findings)} 处"
-    st.subheader(escape_label(f"{draft.name}：{cited}" if has_title else cited), anchor=False)
+    name = f"{draft.name}：" if has_title else ""
+    if review:
+        contract_view.draw(review, name, key=key)
+    st.subheader(escape_label(f"{name}共引用 {len(findings)} 处"), anchor=False)
     if draft.is_cut:
         st.caption(f"文稿太长，只核验了前 {len(draft.text):,} 字。")
+    if findings or (review and review.findings):
+        st.download_button(
+            "下载带批注的 Word",
+            data=partial(draft_with_comments, draft, findings, reader, review),
+            file_name=f"{PurePath(draft.name).stem}（批注）.docx",
+            mime=_DOCX,
+            key=f"{key}-word",
+            on_click="ignore",
+            icon=":material/rate_review:",
+        )
     if not findings:
         example = "《劳动合同法》第三十八条、民法典第1198条"
         st.info(f"没有找到法条的引用。能识别的写法如：{example}。", icon=":material/info:")
         return
     counts = Counter((one.mark, _kind_of(one)) for one in sorted(findings, key=lambda one: one.severity))
     st.markdown(" ".join(badge(mark, f"{kind} {count}") for (mark, kind), count in counts.items()))
-    st.download_button(
-        "下载带批注的 Word",
-        data=partial(draft_with_comments, draft, findings, reader),
-        file_name=f"{PurePath(draft.name).stem}（批注）.docx",
-        mime=_DOCX,
-        key=f"{key}-word",
-        on_click="ignore",
-        icon=":material/rate_review:",
-    )
     _draw_list([(place, one) for place, one in _worst_first(findings) if group in {ALL, _group_of(one)}], key)
     with st.expander("在原文中查看", icon=":material/article:", key=f"{key}-text"):
         draw_html(Markup('<div class="wy-question">%s</div>') % _marked_html(draft.text, findings))

@@ -447,6 +447,17 @@ def test_a_draft_is_verified_counted_and_filtered() -> None:
 
 
 @with_laws
+def test_a_contract_is_reviewed_and_what_cannot_be_checked_is_said() -> None:
+    contract = "劳动合同\n甲方：某公司\n乙方：某人\n合同期限为一年，试用期六个月。\n签订日期：2024年3月1日"
+    page = view(legal.DRAFT, **{legal_draft.TEXT: contract})
+    notes = "".join(caption.value for caption in page.caption)
+    assert "合同审查，提示 0 处" in page.subheader[0].value
+    assert "识别为劳动合同，按签订日" in notes
+    assert "没有完整检查试用期与合同期限" in notes
+    assert "不能代替律师" in notes
+
+
+@with_laws
 def test_several_drafts_of_several_kinds_at_once() -> None:
     page = view(legal.DRAFT, **{legal_draft.TEXT: DRAFT})
     files = {"起诉状.docx": word_file(DRAFT), "扫描.pdf": web_pages.DRAWING, "空.txt": "没有".encode()}
