@@ -65,7 +65,16 @@ if TYPE_CHECKING:
     from core.answer.message import Message, Mode
     from core.app import App
     from core.backup import Installation
-    from core.legal import CaseFinding, ContractReview, ImportProgress, ImportReport, LegalArticle, Period, StatuteCheck
+    from core.legal import (
+        CaseFinding,
+        ContractReview,
+        Draft,
+        ImportProgress,
+        ImportReport,
+        LegalArticle,
+        Period,
+        StatuteCheck,
+    )
     from core.run import AnswerService, Run
 
 OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
@@ -100,7 +109,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if "workers" in options:  # the pages run in processes of their own
         return _run(options)
-    if sys.stdin is None and any(getattr(options, name, "") == "-" for name in ("query", "question", "file", "pairs")):
+    inputs = (getattr(options, name, "") for name in ("query", "question", "file", "files", "pairs"))
+    if sys.stdin is None and any(given in ("-", ["-"]) for given in inputs):
         print(NO_INPUT, file=sys.stderr)
         return WRONG_USAGE
     output = Output(as_json=options.json)
@@ -221,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
     case_search.add_argument("--year", type=int, help="裁判年份")
     case_search.set_defaults(command=_case_search)
     verify = law.add_parser("verify", help="核验文稿引用的每一条法条：txt、md、docx、pdf")
-    verify.add_argument("files", metavar="FILE", nargs="+", help="要核验的文稿")
+    verify.add_argument("files", metavar="FILE", nargs="+", help="要核验的文稿；- 表示从标准输入逐行读取，每行一份")
     verify.add_argument(
         "--fail-on",
         metavar="MARKS",
@@ -599,9 +609,10 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.legal import Author, Draft, draft_with_comments, legal_export
 
     _need_library(app)
+    reads_lines = options.files == ["-"]
 
-    def one(file: str) -> int:
-        draft = Draft.from_file(Path(file).name, _read_bytes(Path(file)), app.reader)
+    def one(file_or_text: str) -> int:
+        draft = Draft.from_text(file_or_text) if reads_lines else _read_draft(app, Path(file_or_text))
         verdicts = app.legal.verifier.verify(draft.text, Author.PERSON, options.as_of)
         cases = app.legal.check_cases(draft.text)
         review = app.legal.contracts.review(draft.text, options.as_of)
@@ -617,7 +628,13 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
             _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader, review))
         return _status_of((verdict["mark"] for verdict in document["citations"]), options.fail_on)
 
-    return _run_all(options.files, output, one)
+    return _run_all(_input_lines("-") if reads_lines else options.files, output, one)
+
+
+def _read_draft(app: App, file: Path) -> Draft:
+    from core.legal import Draft
+
+    return Draft.from_file(file.name, _read_bytes(file), app.reader)
 
 
 def _verdict_marks(text: str) -> frozenset[str]:

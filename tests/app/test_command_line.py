@@ -251,7 +251,7 @@ def test_a_search_of_the_manual_alone_says_so_beside_its_results(core: Core) -> 
     for as_json in ((), ("--json",)):
         done = core("search", "怎么打开联网搜索", *as_json, **order)
         assert done.returncode == 0
-        assert done.stderr.startswith("没有能联网的搜索引擎，只能查问源的内置手册。")
+        assert done.stderr.startswith("没有能联网的搜索引擎，只能查本机的内容：内置手册和法规库。")
         assert "TAVILY_API_KEY" in done.stderr
     assert lines(done)[0]["provider"] == "bundled"
     assert core("search", "-", stdin="甲\n乙\n", **order).stderr.count("没有能联网的搜索引擎") == 1
@@ -383,6 +383,18 @@ def test_a_real_model_answers_the_same_command(core: Core) -> None:
     assert review["type"] == "checked"
     assert review["opinion"]["tokens"] == 18, "apart from the answer's"
     assert "摘要:" in server.requests[0]["messages"][-1]["content"]
+
+
+def test_drafts_are_verified_line_by_line(core: Core, tmp_path: Path) -> None:
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    done = core(
+        "law", "verify", "-", "--json", stdin="见《灯塔法》第九十九条。\n\n你好\n", DATA_DIR=str(tmp_path / "data")
+    )
+    assert [[one["mark"] for one in document["citations"]] for document in lines(done)] == [["✗"], []]
+    failed = core(
+        "law", "verify", "-", "--fail-on", "✗", stdin="《灯塔法》第九十九条。", DATA_DIR=str(tmp_path / "data")
+    )
+    assert failed.returncode == 3
 
 
 def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
@@ -537,7 +549,7 @@ def test_cases_of_a_draft_are_checked_beside_its_statutes(core: Core, tmp_path: 
     data = {"DATA_DIR": str(tmp_path / "data")}
     draft.write_text("依《灯塔法》第三条。参照指导案例24号。见（2031）京01民终12号。", "utf-8")
     assert core("law", "verify", str(draft), **data).stdout == (
-        "○ 《灯塔法》第三条：条文存在\n案号核验\n○ 指导案例24号：库中有这个案件。\n"
+        "○ 《灯塔法》第三条：未能比对\n案号核验\n○ 指导案例24号：库中有这个案件。\n"
         "✗ （2031）京01民终12号：案号形式有误：2031 年还没有到。\n"
     )
     done = core("law", "verify", str(draft), "--json", "--fail-on", "✗", **data)
