@@ -102,13 +102,16 @@ class ArticleIndex(LawIndex):
         weighted, today = search_terms(text), self._today().isoformat()
         scores = ranking.fuse_scores(self._text.scores(weighted, limit), semantic(text, limit))
         asked = [term for term, weight in weighted.items() if weight == 1.0]
-        fitting: dict[int, float] = {}
-        query = f"SELECT id, law_id, path, text FROM article WHERE id IN ({placeholders(scores)})"  # noqa: S608 (question marks)
-        for identity, law_id, path, words in self._rows(query, *scores):
-            law, (is_current, weight) = self.version(law_id), self._cached_weight(law_id, today)
-            if version_filter(law) if version_filter else is_current:
-                covered = ranking.coverage(f"{words}\n{law.name}\n{path}", asked)
-                fitting[identity] = weight * ranking.article_fit(covered, len(words)) * scores[identity]
+        texts, weights = {}, {}
+        query = f"SELECT id, law_id, text FROM article WHERE id IN ({placeholders(scores)})"  # noqa: S608 (question marks)
+        for identity, law_id, words in self._rows(query, *scores):
+            is_current, weight = self._cached_weight(law_id, today)
+            if version_filter(self.version(law_id)) if version_filter else is_current:
+                texts[identity], weights[identity] = words, weight
+        fitting = {
+            identity: weights[identity] * ranking.article_fit(covered, len(texts[identity])) * scores[identity]
+            for identity, covered in ranking.coverages(texts, asked).items()
+        }
         best = ranking.best_first(fitting)[:_REFERRING]
         named = {identity: self._referred(identity, version_filter) for identity in best}
         return ranking.best_first(ranking.add_referred(fitting, named))

@@ -39,6 +39,16 @@ def test_a_law_out_of_force_weighs_half() -> None:
     assert repealed == in_force / 2
 
 
-@pytest.mark.parametrize(("terms", "share"), [(["灯塔", "浮标"], 0.5), (["灯塔"], 1.0), ([], 0.0)])
-def test_the_share_of_the_words_that_occur(terms: list[str], share: float) -> None:
-    assert ranking.coverage("灯塔由人看守", terms) == share
+def test_characters_of_the_question_count_where_its_pairs_differ() -> None:
+    covered = ranking.coverages({1: "赠送灯塔的人", 2: "看守灯塔的人"}, ["送了", "灯塔"])
+    assert covered[1] > covered[2] > 0
+
+
+def test_characters_of_few_texts_weigh_more() -> None:
+    covered = ranking.coverages({1: "灯", 2: "灯", 3: "灯", 4: "塔"}, ["灯塔"])
+    assert covered[4] > covered[1]
+
+
+@pytest.mark.parametrize(("terms", "share"), [(["灯塔"], 1.0), (["浮标"], 0.0), (["gps"], 0.0), ([], 0.0)])
+def test_the_share_of_the_characters_that_occur(terms: list[str], share: float) -> None:
+    assert ranking.coverages({1: "灯塔由人看守, gs, p"}, terms) == {1: pytest.approx(share)}
