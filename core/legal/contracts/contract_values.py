@@ -15,6 +15,7 @@ _DAYS_PER_YEAR = 365
 _MONTHS = {"年": 12.0, "月": 1.0, "日": 1 / _DAYS_PER_MONTH, "工作日": 1 / 21.75}
 _LEAST_BARE = 1_000
 """Smallest number that is read as an amount without 元 behind it."""
+_BARE = re.compile(r"\d+(?:\.\d+)?万?|[一二两三四五六七八九十百千]{1,8}万")
 TOLERANCE = 0.1
 """Difference in months that counts as none: 62 days are two months, 365 days are a year."""
 _PERIODS = {
@@ -49,8 +50,9 @@ def quantities(text: str) -> list[Quantity]:
     for one in reversed(dates_in(text)):
         if one.year or one.day:
             text = text[: one.start] + "□" * (one.end - one.start) + text[one.end :]
-    # A number after a colon would be read as a name, and 支 of 5%支付 as a unit.
-    return find_quantities(text.replace(":", "。").replace("支付", "交付"))
+    # A number after a colon would be read as a name, 支 of 5%支付 as a unit, and 三年期 as a name too.
+    text = text.replace(":", "。").replace("支付", "交付")
+    return find_quantities(re.sub("(?<=[年月])期(?![间限])", "□", text))
 
 
 def months_of(quantity: Quantity) -> float | None:
@@ -111,7 +113,7 @@ def amount_after(label: re.Pattern[str], text: str, within: int = 25) -> float |
     """Return the first amount of money that stands shortly after a label. It may lack 元 if it is large."""
     for found in label.finditer(text):
         for one in quantities(text[found.end() : found.end() + within + 30]):
-            is_money = one.unit == "元" or (not one.unit and one.text.isdecimal() and _number(one) >= _LEAST_BARE)
+            is_money = one.unit == "元" or (not one.unit and _BARE.fullmatch(one.text) and _number(one) >= _LEAST_BARE)
             if is_money and _number(one) > 0 and one.start <= within:
                 return _number(one)
     return None

@@ -46,6 +46,8 @@ _THREE_YEARS = _article(19, "三年以上固定期限和无固定期限的劳动
 _NO_PROBATION = _article(19, "以完成一定工作任务为期限的劳动合同或者劳动合同期限不满三个月的，不得约定试用期")
 _ONCE = _article(19, "同一用人单位与同一劳动者只能约定一次试用期")
 _ONLY_PROBATION = _article(19, "劳动合同仅约定试用期的，试用期不成立，该期限为劳动合同期限")
+_PART_TIME_PROBATION = _article(70, "非全日制用工双方当事人不得约定试用期")
+_PART_TIME = "(?<!不是)(?<!不属于)(?<!不适用)(?<!不采用)非全日制|(?:系|为|是|按)小时工|以小时计酬"
 _OPEN_ENDED = "无固定期限"
 _TASK = "完成一定(?:的)?(?:工作)?任务|以(?:完成)?[^,。]{0,20}(?:任务|工程|项目|工作)[^,。]{0,8}为(?:合同)?期限|(?:项目|工程)(?:结束|完工|竣工|完成)[^,。]{0,4}止"
 _FILLER = r"(?:期限|时间|时长|共计?|约定|另?定|设|暂|双方|甲乙|甲方|乙方|为|是|:|,|自|从|起|至|到|止|\(|\)|即|有|长|满|本合同|合同|生效|签订|之日|上岗|入职|□|的|不超过|最长|期间|后|,)"
@@ -116,6 +118,10 @@ def _long_probation(contract: Contract, day: date) -> Iterator[Accusation]:
         probation = _probation(sentence.text)
         if probation is None or not probation:
             continue
+        if contract.mentions(_PART_TIME):
+            note = f"文稿是非全日制用工，又约定了试用期；条文：{_PART_TIME_PROBATION.anchor}。请删去试用期。"
+            yield Accusation(sentence, Severity.VIOLATES, note, (_PART_TIME_PROBATION,))
+            continue
         basis = _THREE_YEARS if term is None else _limit(term)
         allowed = 0.0 if basis is _NO_PROBATION else durations(basis.anchor)[-1][1]
         if probation > allowed + TOLERANCE:
@@ -144,7 +150,7 @@ _PROBATION_RULES = (
         "probation-term",
         "试用期与合同期限",
         _LABOUR,
-        (_UNDER_A_YEAR, _UNDER_THREE_YEARS, _THREE_YEARS, _NO_PROBATION),
+        (_UNDER_A_YEAR, _UNDER_THREE_YEARS, _THREE_YEARS, _NO_PROBATION, _PART_TIME_PROBATION),
         _long_probation,
     ),
     ContractRule("probation-again", "再次约定试用期", _LABOUR, (_ONCE,), _second_probation),
@@ -200,7 +206,9 @@ def _probation_share(contract: Contract, sentence: Sentence) -> float | None:
     if first is None:
         return _mixed_share(sentence.text)
     phrase = phrases[first]
-    if first + 1 < len(phrases) and not re.search(_REGULAR, phrases[first + 1]):
+    if first + 1 < len(phrases) and (
+        re.match("期间|其间|此间", phrases[first + 1]) or not re.search(_REGULAR, phrases[first + 1])
+    ):
         phrase = f"{phrase},{phrases[first + 1]}"
     phrase = phrase[phrase.find("试用") :]
     if not re.search(rf"{_WAGE}|元|块|折|\d{{4}}", phrase):
@@ -462,10 +470,10 @@ def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
     harmless = f"{_FIRST_PAYS}|^[^,]{{0,10}}FIRST(?!.{{0,100}}SECOND(?:应|须|需|要|承担|支付|赔|向|缴|交))|未约定|没有约定|不存在|(?:不|无须|无需)(?:得|应|需|用|再)?[^,。]{{0,6}}(?:约定|支付|承担|缴纳|收取|付)[^。]{{0,10}}(?:违约金|赔偿金|费用)|{_COMPETITION}|实际损失|依法|经济补偿|押金|保证金|丢失|遗失|损坏|交接(?:不清|的?资料|的?物品)|借款|预支|欠款|宿舍|钥匙|结清|结算|工资(?:照|按|结|发)"
     for sentence in contract.matching(f"违约金|(?:{_LEFT})[^。]{{0,60}}{_PAYS}", harmless):
         heading = sentence.section[:30]
-        is_trained = re.search("服务期|培训", sentence.section) and contract.mentions(
+        is_trained = re.search("服务期|培训", heading + _before(sentence) + sentence.text) and contract.mentions(
             "培训(?:费|协议)|专项培训|出资[^,。]{0,6}培训|外派"
         )
-        if re.search(_COMPETITION, heading) or is_trained:
+        if re.search(_COMPETITION, heading) or is_trained or _is_for_competition(contract, sentence):
             continue
         if re.search("上述|该(?:项)?义务|本条|前款", sentence.text) and re.search(_COMPETITION, sentence.section):
             continue
@@ -474,6 +482,25 @@ def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
             severity, extra = Severity.CHECK, "违反保密义务的，可以约定赔偿损失；请核对违约金是否只针对竞业限制"
         note = f"文稿约定由劳动者承担违约金；条文：除服务期和竞业限制外，用人单位不得与劳动者约定由劳动者承担违约金。{extra}。"
         yield Accusation(sentence, severity, note, (_NO_PENALTY,))
+
+
+def _before(sentence: Sentence) -> str:
+    """Return the words of the section shortly before a sentence."""
+    place = max(0, sentence.section.find(sentence.text))
+    return sentence.section[max(0, place - _SHORTLY) : place]
+
+
+_SHORTLY = 60
+
+
+def _is_for_competition(contract: Contract, sentence: Sentence) -> bool:
+    """Return whether a sentence speaks of the breach of another article of the contract that is a ban on competition."""
+    named = re.search(r"违反(?:本合同|本协议)?(第[一二三四五六七八九十\d]{1,4}条)", sentence.text)
+    return bool(named) and any(
+        one.section.startswith(named[1]) and re.search(_COMPETITION, one.section[:30])
+        for one in contract.sentences
+        if named
+    )
 
 
 _TRAINING = "培训|进修|学习|外派"
@@ -514,8 +541,8 @@ _BAN_PAID = _article(23, "在竞业限制期限内按月给予劳动者经济补
 _BAN_PAID_30 = Basis("最高人民法院关于审理劳动争议案件适用法律问题的解释（一）", 36, "平均工资的30%按月支付经济补偿")
 
 
-_FORBIDS = "方可|才能|才可|不得|不能|不准|禁止|不许|不可|不去|不到|竞业"
-_AFTER_LEAVING = "离职|离开|解除|终止|离岗|辞职|走(?:后|了)|竞业"
+_FORBIDS = "方可|才能|才可|不得|不能|不准|(?<!竞业)(?<!同业)禁止|不许|不可|不去|不到|竞业"
+_AFTER_LEAVING = "离职|离开|(?:关系|合同|聘用)结束|解除|终止|离岗|辞职|走(?:后|了)|竞业"
 
 
 def _is_ban(contract: Contract, sentence: Sentence) -> bool:
@@ -540,12 +567,28 @@ def _long_ban(contract: Contract, day: date) -> Iterator[Accusation]:
         if not _is_ban(contract, sentence):
             continue
         found = [months for one, months in durations(sentence.text) if _is_ban_term(sentence.text, one.start, one.end)]
+        if "竞业" in sentence.text and (between := months_between_dates(sentence.text)):
+            found.append(between)
         if re.search("终身|终生|永久|永远|无限期", sentence.text) and re.search("竞业|任职|从事|经营", sentence.text):
             found.append(float("inf"))
         if found and max(found) > most + TOLERANCE:
             length = "没有止期" if max(found) == float("inf") else f"约 {max(found):.0f} 个月"
             note = f"文稿的竞业限制期限{length}；条文：{_LONGEST_BAN.anchor}。请缩短到二年以内。"
             yield Accusation(sentence, Severity.VIOLATES, note, (_LONGEST_BAN,))
+
+
+_UNTIL_AN_EVENT = (
+    "(?:届满|公开|失效|过期|停产|停业|解散|注销|上市)(?:之|以)?前|(?:直至|直到)[^,。]{0,24}(?:为止|之日|时止)"
+    "|只要[^,。]{0,24}(?:仍|还|继续|存续|存在)|不设(?:期限|止期)|不受(?:时间|期限)限制|长期不得"
+)
+
+
+def _ban_without_end(contract: Contract, day: date) -> Iterator[Accusation]:
+    """Accuse a ban on competition that lasts until something happens, and for no stated time."""
+    for sentence in contract.matching(_UNTIL_AN_EVENT, "(?:竞业|限制)[^,。]{0,6}期限?(?:届)?满|秘密|保密"):
+        if _is_ban(contract, sentence) and re.search(_COMPETITION, sentence.text) and not durations(sentence.text):
+            note = f"文稿的竞业限制没有写明二年以内的止期；条文：{_LONGEST_BAN.anchor}。请写明期限，不超过二年。"
+            yield Accusation(sentence, Severity.CHECK, note, (_LONGEST_BAN,))
 
 
 def _is_ban_term(text: str, start: int, end: int) -> bool:
@@ -556,7 +599,7 @@ def _is_ban_term(text: str, start: int, end: int) -> bool:
         return False
     return bool(
         re.search("期限|期间|期[为是:]?$|时间|时长|离职|终止|解除|之日起|之后|后|离开", before)
-        or re.match("内|以内|之内|期间|的竞业|里|中|不得|不能|不许", after)
+        or re.match("内|以内|之内|期|的竞业|里|中|不得|不能|不许", after)
     )
 
 
@@ -621,6 +664,7 @@ _PENALTY_RULES = (
         unless="复印件|复制件|扫描件|影印件|当场|印章|证照|营业执照|交还|FIRST不得|不(?:扣|收|押|留|保管)|自行保管|本人保管|交还公司|归还公司",
     ),
     ContractRule("ban-term", "竞业限制期限", _LABOUR, (_LONGEST_BAN,), _long_ban),
+    ContractRule("ban-without-end", "竞业限制期限", _LABOUR, (_LONGEST_BAN,), _ban_without_end),
     ContractRule("ban-unpaid", "竞业限制补偿", _LABOUR, (_BAN_PAID,), _unpaid_ban),
     phrase_rule(
         "ban-without-pay",
@@ -673,9 +717,7 @@ _MUST_INSURE = Basis(_LABOUR_LAW, 72, "用人单位和劳动者必须依法参�
 _INSURANCE = "(?:社会保险|社保|五险|养老保险|工伤保险|医疗保险)"
 _NOTICE = _article(37, "劳动者提前三十日以书面形式通知用人单位，可以解除劳动合同")
 _NOTICE_ON_PROBATION = _article(37, "劳动者在试用期内提前三日通知用人单位，可以解除劳动合同")
-_LEAVING = (
-    "(?:辞职|离职|辞工|辞去|不想干|不干|走人|离岗|离开|解除(?:本|劳动)?合同|解除劳动关系|解约|终止(?:本|劳动)?合同)"
-)
+_LEAVING = "(?:辞职|离职|辞工|辞去|不想干|不干|走人|离岗|离开|[想要]走|解除(?:本|劳动)?合同|解除劳动关系|解约|终止(?:本|劳动)?合同)"
 
 
 def _long_notice(contract: Contract, day: date) -> Iterator[Accusation]:
@@ -716,10 +758,10 @@ _OTHER_RULES = (
         (_INSURANCE_PAID, _INSURED_SOON, _MUST_INSURE, _VOID),
         (
             "社会保险|社保|五险|三险|养老保险|工伤保险|医疗保险|参保|保险费?(?!柜|箱|丝|单|公司)",
-            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必)?(?:缴|交|办理|办|参加|购买|买|上|承担|享受)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|补贴|自行(?:缴|交|承担|负担|解决|办|处理|参保|购买)|(?:SECOND|个人)[^,。]{0,4}(?:全额|全部)(?:负担|承担|缴)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|(?:折|算|打|加|含|并|计)(?:在|进|入)[^,。]{0,4}(?:工资|薪)|不(?:需|要|需要|用)[^,。]{0,8}(?:缴|交|办|买|上)|全额由SECOND|SECOND(?:全额|全部)承担|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不|代替|替代|取代|不(?:再)?(?:另行)?(?:为|给|替)[^,。]{0,6}(?:缴|交|办|买|上)",
+            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必|想|愿意?|肯|要)*(?:缴|交|办理|办|参加|购买|买|上|承担|享受)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|补贴|自行(?:缴|交|承担|负担|解决|办|处理|参保|购买)|(?:SECOND|个人)[^,。]{0,4}(?:全额|全部)(?:负担|承担|缴)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|(?:折|算|打|加|含|并|计)(?:在|进|入)[^,。]{0,4}(?:工资|薪)|不(?:需|要|需要|用)[^,。]{0,8}(?:缴|交|办|买|上)|全额由SECOND|SECOND(?:全额|全部)承担|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不|代替|替代|取代|不(?:再)?(?:另行)?(?:为|给|替)[^,。]{0,6}(?:缴|交|办|买|上|参|投)",
         ),
         "文稿免除、推迟缴纳社会保险费，或以现金代替；条文：用人单位应当自用工之日起三十日内办理登记，按时足额缴纳，非因不可抗力等法定事由不得缓缴、减免。请删去，依法参保。",
-        unless="个人(?:应)?(?:承担|缴纳|负担|缴)?的?部分|个人应缴|代扣代缴|补充(?:医疗)?保险|(?:另|还|再|额外)[^,。]{0,8}商业|FIRST不得|不得(?:缓|减|少缴|拖|漏)|不因|公积金(?:自愿|另)",
+        unless="个人(?:应)?(?:承担|缴纳|负担|缴)?的?部分|个人应缴|代扣代缴|补充(?:医疗)?保险|(?:另|还|再|额外)[^,。]{0,8}商业|FIRST不得|不得(?:缓|减|少缴|拖|漏)|不得(?:要求)?(?:FIRST)?以[^,。]{0,8}(?:代替|替代|折)|不因|公积金(?:自愿|另)",
     ),
     phrase_rule(
         "injury",
@@ -780,6 +822,7 @@ _OTHER_RULES = (
         "文稿的解除条件超出法律列举的情形；条文：劳动者有所列情形之一的，用人单位才可以解除劳动合同，其他情形还要提前通知并支付经济补偿。请核对并改为法定条件。",
         severity=Severity.CHECK,
         unless="第三十九条|第四十条|依法|法律规定|劳动合同法|严重|不符合录用条件|经?培训|试用期|不能胜任|期满|不同意续订|退休|SECOND[^,。]{0,6}随时|SECOND(?:自己|个人|本人)?辞|竞业|SECOND(?:主动|提出|自行)|FIRST不得|不得(?:以|因|随意|任意)|怀孕|结婚",
+        never_in=_PART_TIME,
     ),
     phrase_rule(
         "compensation-waived",
@@ -792,6 +835,7 @@ _OTHER_RULES = (
         ),
         "文稿排除经济补偿；条文列举了用人单位应当向劳动者支付经济补偿的情形。请删去，或限于法律允许的情形。",
         unless="第三十九条|严重|不符合录用条件|SECOND(?:主动|自行|提出|个人|自己|本人|辞)|竞业|保密|依法|法律|工伤|刑事|营私舞弊|欺诈|虚假|随时|不得低于|限制期",
+        never_in=_PART_TIME,
     ),
     phrase_rule(
         "labour-arbitration",

@@ -61,10 +61,19 @@ def principal(contract: Contract) -> float | None:
     return next((amount for amount in found if amount), None)
 
 
+_PER_TEN_THOUSAND = re.compile(
+    "(?:每|一|1)万(?:元|块)?(?:钱|本金)?(?:每|一|1|按)?个?(月|天|日|年)[^,。]{0,8}?(?=[\\d一二两三四五六七八九])"
+)
+_PERIODS_A_YEAR = {"年": 1, "月": 12, "日": 365, "天": 365}
+
+
 def _annual_rates(contract: Contract, sentence: Sentence) -> list[float]:
     """Return the rates per year that a sentence sets, also those that follow from amounts per month or day."""
     text = _STATED_LPR.sub("", sentence.text)
     found = [rate.annual for rate in rates(text)]
+    if by_ten_thousand := _PER_TEN_THOUSAND.search(text):
+        money = amounts(text[by_ten_thousand.end() - 1 :][:16])
+        found += [value_of(one) / 100 * _PERIODS_A_YEAR[by_ten_thousand[1]] for one in money[:1]]
     whole = contract.amount(principal)
     per = re.search(r"(?:每|按)(?P<late>逾期)?(?:一|1)?(?:个)?(?P<period>日|天|月)[^,。]{0,24}", text) or re.search(
         r"(?P<late>逾期)(?:一|1)(?P<period>日|天|月)[^,。]{0,24}", text
@@ -170,7 +179,7 @@ _UNPAID = "(?:逾期|到期|届期|还不上|还不了|不还|没还|期满|不�
 
 
 def _forfeited_security(contract: Contract, day: date) -> Iterator[Accusation]:
-    fair = "拍卖|变卖|折价|协商|评估|优先受偿|处置|价款|所得|依法|法院|不得|不(?:约定|作|因|会|能)[^,。]{0,16}归|不(?:直接|当然|自动)[^,。]{0,4}归|无权(?:直接)?(?:取得|要求)"
+    fair = "拍卖|变卖|折价|协商|评估|优先受偿|处置|价款|所得|依法|法院|不得|不(?:约定|作|会|能|使|导致)[^,。]{0,16}归|不因[^。]{0,60}归|并不[^,。]{0,10}归|不(?:直接|当然|自动)[^,。]{0,4}归|无权(?:直接)?(?:取得|要求)"
     for sentence in contract.matching(f"{_UNPAID}[^。]{{0,70}}{_OWNED}", fair):
         found = contract.search(f"{_UNPAID}[^。]{{0,70}}{_OWNED}", sentence.text)
         if not found or not re.search("房|车|抵押|质押|出质|质物|财产|股权|商铺|土地|设备|首饰|物品", sentence.text):
@@ -201,7 +210,7 @@ def _guarantees(contract: Contract) -> list[Sentence]:
     return [
         one
         for one in contract.matching(
-            f"{_GUARANTOR}[^。]{{0,40}}(?:保证|担保|清偿|偿还|代为|承担)|由[^,。]{{0,16}}(?:提供|承担)[^,。]{{0,6}}(?:保证|担保)"
+            f"{_GUARANTOR}[^。]{{0,40}}(?:保证|担保|清偿|偿还|代为|承担)|由[^,。]{{0,16}}(?:提供|承担)[^,。]{{0,6}}(?:保证|担保)|愿意?(?:为|替|给)[^,。]{{0,16}}(?:作保|做保|担保|提供保证|承担保证)"
         )
         if not re.search("抵押|质押|^.{0,12}(?:签字|盖章|身份证|签名)|无担保|不提供|追偿|通知|住址|电话", one.text)
     ]
@@ -218,7 +227,7 @@ def _guarantee_term(contract: Contract, day: date) -> Iterator[Accusation]:
     found = _guarantees(contract)
     terms = list(
         contract.matching(
-            "(?:保证|担保)(?:责任)?(?:期间|期限|期)|(?:保证|担保)[^。]{0,40}(?:年|月|日)(?:止|内|为止)|(?:保证|担保)[^。]{0,24}(?:直至|直到|至)[^。]{0,30}(?:还清|清偿|付清|归还|履行完毕)"
+            "(?:保证|担保)(?:责任)?(?:期间|期限|期)|(?:保证|担保)[^。]{0,40}(?:年|月|日)(?:止|内|为止)|(?:保证|担保)[^。]{0,24}(?:直至|直到|至)[^。]{0,30}(?:还清|清偿|付清|归还|履行完毕)|(?:保证|担保)[^。]{0,6}(?:到|至)[^。]{0,12}后[^,。]{0,8}(?:年|月|日|天)"
         )
     )
     for sentence in terms:
