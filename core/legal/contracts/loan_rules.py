@@ -25,7 +25,7 @@ _LATE_CAP = Basis(_LENDING, 28, "不超过合同成立时一年期贷款市场�
 _TOTAL_CAP = Basis(_LENDING, 29, "总计超过合同成立时一年期贷款市场报价利率四倍的部分，人民法院不予支持")
 _NO_USURY = civil_code(680, "禁止高利放贷，借款的利率不得违反国家有关规定")
 _HIGH = 24.0
-"""Rate per year, in per cent, that is worth a look where the library does not hold the rule with the exact limit."""
+"""Rate per year, in per cent, that is worth a look where no published rate counts for the day."""
 _INSTITUTION = r"(?:FIRST)(?:[(][^()\n]{0,12}[)])?:[^\n。;,]{0,24}(?:银行股份|银行有限|信用社|小额贷款|消费金融|信托|金融租赁|汽车金融|分行|支行)"
 _LATE = "逾期|迟延|拖欠|到期(?:未|不)|未按(?:期|时|约)|违约金|罚息|滞纳金"
 _PRINCIPAL = re.compile("借款(?:本金|金额|总额|数额)?|本金|借到|借给|出借|今借|借得|借人民币")
@@ -113,12 +113,10 @@ def _accuse_rate(
     sentence: Sentence, annual: float, reference: tuple[float, str, bool] | None, *, is_late: bool, is_sum: bool
 ) -> Iterator[Accusation]:
     basis = _TOTAL_CAP if is_sum else _LATE_CAP if is_late else _CAP
-    otherwise = None
-    if annual > _HIGH:
-        other = f"文稿的利率约合每年 {annual:.1f}%；条文：{_NO_USURY.anchor}。规定利率上限的司法解释库中没有，请核对当期一年期 LPR 的四倍。"
-        otherwise = Accusation(sentence, Severity.CHECK, other, (_NO_USURY,))
+    other = f"文稿的利率约合每年 {annual:.1f}%；条文：{_NO_USURY.anchor}。规定利率上限的司法解释库中没有，请核对当期一年期 LPR 的四倍。"
+    otherwise = Accusation(sentence, Severity.CHECK, other, (_NO_USURY,))
     if reference is None:
-        if otherwise:
+        if annual > _HIGH:
             yield otherwise
         return
     rate, source, is_certain = reference
@@ -309,6 +307,10 @@ LOAN_RULES: tuple[ContractRule, ...] = (
         ),
         "文稿计算复利；条文：本息之和超过以最初借款本金为基数、以一年期贷款市场报价利率四倍计算的利息之和的，人民法院不予支持。请核对总额。",
         severity=Severity.CHECK,
+        fallback=(
+            _NO_USURY,
+            f"文稿计算复利；条文：{_NO_USURY.anchor}。规定复利上限的司法解释库中没有，请核对本息总额是否超过按一年期 LPR 四倍计算的数额。",
+        ),
         unless="不(?:得|计|计算|收|按|再)?[^,。]{0,6}(?:复利|计入|滚|利滚利|转入)|不计收",
     ),
     ContractRule("forfeited-security", "流押流质", _LOAN, (_MORTGAGE, _PLEDGE), _forfeited_security),
