@@ -28,7 +28,7 @@ _PERIOD = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _PER
 _BEFORE = 24
 _AFTER = 6
 _FEN = re.compile(
-    r"(?P<period>月|年)(?:息|利率?|利息)(?:为|按|是|:|约定)*(?P<number>[\d.]{1,4}|[一二两三四五六七八九半])(?P<unit>分|厘)(?P<half>半|五)?"
+    r"(?P<period>月|年)(?:息|利率?|利息)(?:为|按|是|:|约定)*(?P<number>[\d.]{1,4}|[一二两三四五六七八九半])(?P<unit>分|厘|个点)(?P<half>半|五)?"
 )
 _DIGITS = dict(zip("一二三四五六七八九", range(1, 10), strict=True)) | {"两": 2, "半": 0.5}
 
@@ -50,8 +50,8 @@ def quantities(text: str) -> list[Quantity]:
     for one in reversed(dates_in(text)):
         if one.year or one.day:
             text = text[: one.start] + "□" * (one.end - one.start) + text[one.end :]
-    # A number after a colon would be read as a name, 支 of 5%支付 as a unit, and 三年期 as a name too.
-    text = text.replace(":", "。").replace("支付", "交付")
+    # A number after a colon would be read as a name, 支 of 5%支付 as a unit, 三年期 as a name too, and 双倍 as no number.
+    text = text.replace(":", "。").replace("支付", "交付").replace("双倍", "二倍")
     return find_quantities(re.sub("(?<=[年月])期(?![间限])", "□", text))
 
 
@@ -125,7 +125,9 @@ def rates(text: str) -> Iterator[Rate]:
         number = found["number"]
         value = _DIGITS[number] if number in _DIGITS else _float(number)
         value += 0.5 if found["half"] else 0
-        scale = (0.1 if found["unit"] == "厘" else 1) * (10 if found["period"] == "年" else 1)
+        scale = (0.1 if found["unit"] == "厘" else 1) * (
+            10 if found["period"] == "年" and found["unit"] != "个点" else 1
+        )
         yield Rate(found.start(), found[0], value * scale * _PER_YEAR[found["period"]], found["period"])
     for one in quantities(text):
         if one.unit == "%" and (period := _period(text, one)):

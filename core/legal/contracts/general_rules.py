@@ -62,7 +62,7 @@ def total_price(contract: Contract) -> float | None:
     """Return the price that a contract names, or that follows from its quantity and unit price; else the sum of all its
     amounts, which is hardly less than the price."""
     named = [amount for one in contract.sentences if (amount := amount_after(_TOTAL, one.text))]
-    others = {value_of(money) for one in contract.sentences for money in amounts(one.text)}
+    others = [value_of(money) for one in contract.sentences for money in amounts(one.text)]
     return max(named) if named else _price_of_goods(contract) or sum(others) or None
 
 
@@ -119,7 +119,7 @@ _REST = re.compile("余款|尾款|余下|剩余|剩下")
 
 def _earnest_share(text: str, total: float | None, rest: float) -> float | None:
     """Return the earnest money as a share of the price: by a percentage beside the word, else by the amounts."""
-    for phrase in re.split("[,;](?!该|此|上述|前述)|(?<!首)余款|剩余", text):
+    for phrase in re.split("[,;](?!该|此|上述|前述|为|即|金额|数额)|(?<!首)余款|剩余", text):
         place = phrase.find("定金")
         if place < 0 or re.search("双倍|加倍|罚则|违约金", phrase):
             continue
@@ -431,7 +431,7 @@ GENERAL_RULES: tuple[ContractRule, ...] = (
         _CIVIL,
         (_INJURY,),
         (
-            "人身|伤亡|受伤|伤害|死亡|伤残|猝死|摔|触电|烫伤|砸伤|扭伤|安全事故|安全问题|安全责任|生命|中毒|伤病|意外|骨折|灼伤|烧伤|毁容|红肿|过敏|感染|致[残死]|不良反应",
+            "人身|伤亡|受伤|伤害|死亡|伤残|猝死|摔|触电|烫伤|砸伤|扭伤|安全事故|安全问题|安全责任|生命|中毒|伤病|意外|骨折|灼伤|烧伤|毁容|红肿|过敏|感染|致[残死]|不良反应|溺水|伤痛|磕碰|坠落",
             NO_LIABILITY,
         ),
         "文稿免除人身损害的责任；条文：合同中造成对方人身损害的免责条款无效。请删去。",
@@ -452,7 +452,7 @@ GENERAL_RULES: tuple[ContractRule, ...] = (
         _CIVIL,
         (UNFAIR_TERMS, CONSUMER_TERMS),
         (
-            "(?:最终|最后|唯一)[^,。]{0,8}(?:解释|说明权)|解释权|解释[^,。]{0,10}(?:为准|最终|说了算)|怎么解释|以(?:FIRST)[^,。]{0,10}(?:解释|理解|说明|说法|说的|意见)|由(?:FIRST)(?:负责|单方|全权|行使|进行)*解释(?!说明|清楚|给)|解释[^,。]{0,8}由(?:FIRST)(?:单方|自行|全权)?(?:决定|负责)|由(?:FIRST)说了算",
+            "(?:最终|最后|唯一)[^,。]{0,8}(?:解释|说明权)|解释权|解释[^,。]{0,10}(?:为准|最终|说了算)|怎么解释|以(?:FIRST)[^,。]{0,10}(?:解释|理解|说明|说法|说的|意见)|由(?:FIRST)(?:负责|单方|全权|行使|进行)*解释(?!说明|清楚|给)|解释[^,。]{0,8}由(?:FIRST)(?:单方|自行|全权)?(?:决定|负责)|由(?:FIRST)说了算|听(?:FIRST)的",
         ),
         "文稿约定由一方解释合同；条文：提供格式条款一方不合理地限制对方主要权利的，该条款无效。如是格式条款，请删去。",
         severity=Severity.CHECK,

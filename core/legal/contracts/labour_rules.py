@@ -47,7 +47,7 @@ _NO_PROBATION = _article(19, "以完成一定工作任务为期限的劳动合�
 _ONCE = _article(19, "同一用人单位与同一劳动者只能约定一次试用期")
 _ONLY_PROBATION = _article(19, "劳动合同仅约定试用期的，试用期不成立，该期限为劳动合同期限")
 _PART_TIME_PROBATION = _article(70, "非全日制用工双方当事人不得约定试用期")
-_PART_TIME = "(?<!不是)(?<!不属于)(?<!不适用)(?<!不采用)非全日制|(?:系|为|是|按)小时工|以小时计酬"
+_PART_TIME = "(?<!不是)(?<!不属于)(?<!不适用)(?<!不采用)非全日制|(?:系|为|是|按|做)小时工|以小时计酬"
 _OPEN_ENDED = "无固定期限"
 _TASK = "完成一定(?:的)?(?:工作)?任务|以(?:完成)?[^,。]{0,20}(?:任务|工程|项目|工作)[^,。]{0,8}为(?:合同)?期限|(?:项目|工程)(?:结束|完工|竣工|完成)[^,。]{0,4}止"
 _FILLER = r"(?:期限|时间|时长|共计?|约定|另?定|设|暂|双方|甲乙|甲方|乙方|为|是|:|,|自|从|起|至|到|止|\(|\)|即|有|长|满|本合同|合同|生效|签订|之日|上岗|入职|□|的|不超过|最长|期间|后|,)"
@@ -138,7 +138,8 @@ def _second_probation(contract: Contract, day: date) -> Iterator[Accusation]:
     is_renewal = re.search("续签|续订", contract.title)
     for sentence in contract.matching(_PROBATION, "不再|不另|不设|不约定|不得|只能|无试用|免|原合同|已通过"):
         again = re.search(
-            "续签|续订|转岗|调岗|换岗|调到|调至|重新|再次|另行约定|二次|第二次|再入职|返岗", sentence.text
+            "续签|续订|晋升|升职|再(?:经过|试用)|转岗|调岗|换岗|调到|调至|重新|再次|另行约定|二次|第二次|再入职|返岗",
+            sentence.text,
         )
         if again or (is_renewal and _probation(sentence.text)):
             note = f"文稿再次约定试用期；条文：{_ONCE.anchor}。请删去。"
@@ -541,8 +542,8 @@ _BAN_PAID = _article(23, "在竞业限制期限内按月给予劳动者经济补
 _BAN_PAID_30 = Basis("最高人民法院关于审理劳动争议案件适用法律问题的解释（一）", 36, "平均工资的30%按月支付经济补偿")
 
 
-_FORBIDS = "方可|才能|才可|不得|不能|不准|(?<!竞业)(?<!同业)禁止|不许|不可|不去|不到|竞业"
-_AFTER_LEAVING = "离职|离开|(?:关系|合同|聘用)结束|解除|终止|离岗|辞职|走(?:后|了)|竞业"
+_FORBIDS = "方可|才能|才可|不得|不能(?!胜任|从事原|适应|完成)|不准|(?<!竞业)(?<!同业)禁止|不许|不可|不去|不到|竞业"
+_AFTER_LEAVING = "离职|离开|(?:关系|合同|聘用)结束|(?:解除|终止)[^,。]{0,8}(?:后|之日|起|时|内)|终身|终生|永远|永久|离岗|辞职|走(?:后|了)|竞业"
 
 
 def _is_ban(contract: Contract, sentence: Sentence) -> bool:
@@ -553,7 +554,7 @@ def _is_ban(contract: Contract, sentence: Sentence) -> bool:
         _COMPETITION, sentence.text
     ):
         return False
-    work = f"{_COMPETITION}|任职|就业|开办|自营|工作|入股|上班|干活|打工|受雇|加入|供职|从事|经营|开店|做事"
+    work = f"{_COMPETITION}|任职|就业|开办|自营|工作|入股|上班|干活|打工|受雇|加入|供职|从事|经营|开[^,。]{{0,6}}[店厂]|做事"
     return bool(
         re.search(_FORBIDS, sentence.text)
         and re.search(_AFTER_LEAVING, sentence.text)
@@ -563,10 +564,14 @@ def _is_ban(contract: Contract, sentence: Sentence) -> bool:
 
 def _long_ban(contract: Contract, day: date) -> Iterator[Accusation]:
     most = durations(_LONGEST_BAN.anchor)[-1][1]
-    for sentence in contract.matching(r"[\d一二两三四五六七八九十](?:年|个?月|周年|载)|终身|终生|永久|永远|无限期"):
+    for sentence in contract.matching(
+        r"[\d一二两三四五六七八九十百千](?:年|个?月|周年|载|天|日|周)|终身|终生|永久|永远|无限期"
+    ):
         if not _is_ban(contract, sentence):
             continue
         found = [months for one, months in durations(sentence.text) if _is_ban_term(sentence.text, one.start, one.end)]
+        if found and (more := _extension(sentence.text)):
+            found.append(found[0] + more)
         if "竞业" in sentence.text and (between := months_between_dates(sentence.text)):
             found.append(between)
         if re.search("终身|终生|永久|永远|无限期", sentence.text) and re.search("竞业|任职|从事|经营", sentence.text):
@@ -575,6 +580,18 @@ def _long_ban(contract: Contract, day: date) -> Iterator[Accusation]:
             length = "没有止期" if max(found) == float("inf") else f"约 {max(found):.0f} 个月"
             note = f"文稿的竞业限制期限{length}；条文：{_LONGEST_BAN.anchor}。请缩短到二年以内。"
             yield Accusation(sentence, Severity.VIOLATES, note, (_LONGEST_BAN,))
+
+
+def _extension(text: str) -> float:
+    """Return the months by which a term may be extended."""
+    return next(
+        (
+            months
+            for one, months in durations(text)
+            if re.search("(?<!不得)(?<!不能)(?:延长|顺延|延续|续展)[^,。]{0,4}$", text[: one.start])
+        ),
+        0.0,
+    )
 
 
 _UNTIL_AN_EVENT = (
@@ -616,7 +633,9 @@ def _unpaid_ban(contract: Contract, day: date) -> Iterator[Accusation]:
         if re.search(_AFTER_LEAVING, one.text) and _is_ban(contract, one)
     ]
     paid = f"{_COMPENSATED}|(?:按月|每月)[^,。]{{0,16}}(?:支付|给付|发放|付|发)"
-    if not bans or any(re.search("竞业|离职后|限制期", one.section) for one in contract.matching(paid)):
+    if not bans or any(
+        re.search("竞业|离职(?:之|以)?后|离开|限制期|同行", one.section) for one in contract.matching(paid)
+    ):
         return
     note = f"文稿约定了竞业限制，没有写经济补偿；条文：{_BAN_PAID.anchor}。请写明离职后按月支付的数额。"
     yield Accusation(bans[0], Severity.VIOLATES, note, (_BAN_PAID, _LONGEST_BAN, _BAN_PAID_30))
@@ -673,7 +692,7 @@ _PENALTY_RULES = (
         (_BAN_PAID, _LONGEST_BAN, _BAN_PAID_30),
         (
             f"{_COMPENSATED}|费|钱|报酬",
-            f"{NOT_PAID}|在职期间(?:已|发放|支付|[^,。]{0, 8}(?:工资|薪))|(?:已|均)(?:体现|支付|发放)",
+            f"{NOT_PAID}|在职期间(?:已|发放|支付|[^,。]{{0,8}}(?:工资|薪))|(?:已|均)(?:体现|支付|发放)|为(?:零|0)(?![.\\d])",
         ),
         "文稿在离职后不另付竞业限制补偿；条文：在竞业限制期限内按月给予劳动者经济补偿。请写明离职后按月支付的数额。",
         unless="不(?:再)?履行|免除[^,。]{0,6}(?:竞业|义务)|豁免|违反竞业|解除竞业|未(?:按|支付|足额)|不(?:包含|包括|含|计入)|额外支付|不支付的|逾期|拖欠|停止支付|不受",
@@ -758,7 +777,7 @@ _OTHER_RULES = (
         (_INSURANCE_PAID, _INSURED_SOON, _MUST_INSURE, _VOID),
         (
             "社会保险|社保|五险|三险|养老保险|工伤保险|医疗保险|参保|保险费?(?!柜|箱|丝|单|公司)",
-            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必|想|愿意?|肯|要)*(?:缴|交|办理|办|参加|购买|买|上|承担|享受)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|补贴|自行(?:缴|交|承担|负担|解决|办|处理|参保|购买)|(?:SECOND|个人)[^,。]{0,4}(?:全额|全部)(?:负担|承担|缴)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|(?:折|算|打|加|含|并|计)(?:在|进|入)[^,。]{0,4}(?:工资|薪)|不(?:需|要|需要|用)[^,。]{0,8}(?:缴|交|办|买|上)|全额由SECOND|SECOND(?:全额|全部)承担|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不|代替|替代|取代|不(?:再)?(?:另行)?(?:为|给|替)[^,。]{0,6}(?:缴|交|办|买|上|参|投)",
+            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必|想|愿意?|肯|要)*(?:缴|交|办理|办|参加|购买|买|上|承担|享受|参)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|(?:社保|险)[^。]{0,24}补贴|补贴[^。]{0,10}(?:作为|充当|顶|抵)|满[^,。]{0,6}(?:后|再|才|方)[^,。]{0,6}(?:缴|交|办|买|上|参)|自行(?:缴|交|承担|负担|解决|办|处理|参保|购买)|(?:SECOND|个人)[^,。]{0,4}(?:全额|全部)(?:负担|承担|缴)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|(?:折|算|打|加|含|并|计)(?:在|进|入)[^,。]{0,4}(?:工资|薪)|不(?:需|要|需要|用)[^,。]{0,8}(?:缴|交|办|买|上)|全额由SECOND|SECOND(?:全额|全部)承担|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不|代替|替代|取代|不(?:再)?(?:另行)?(?:为|给|替)[^,。]{0,6}(?:缴|交|办|买|上|参|投)",
         ),
         "文稿免除、推迟缴纳社会保险费，或以现金代替；条文：用人单位应当自用工之日起三十日内办理登记，按时足额缴纳，非因不可抗力等法定事由不得缓缴、减免。请删去，依法参保。",
         unless="个人(?:应)?(?:承担|缴纳|负担|缴)?的?部分|个人应缴|代扣代缴|补充(?:医疗)?保险|(?:另|还|再|额外)[^,。]{0,8}商业|FIRST不得|不得(?:缓|减|少缴|拖|漏)|不得(?:要求)?(?:FIRST)?以[^,。]{0,8}(?:代替|替代|折)|不因|公积金(?:自愿|另)",
@@ -817,7 +836,7 @@ _OTHER_RULES = (
         (_NO_FIRING, _COMPENSATION),
         (
             "解除|辞退|终止|解聘|开除|淘汰|走人|炒|自动离职|不要(?:乙方|员工)",
-            "随时|无条件|任意|(?:不需|无需|无须|不用)[^,。]{0,6}理由|末位|排名(?:最后|末)|(?:业绩|销售|任务|指标|考核|目标)[^。]{0,24}(?:未|不|没|末|低于)|不(?:予|支付|给)?[^,。]{0,4}补偿",
+            "随时|无条件|任意|(?:不需|无需|无须|不用)[^,。]{0,6}理由|无理由|(?:完不成|未完成|没完成|达不到)[^,。]{0,10}(?:业绩|销售|任务|指标|目标)|末位|排名(?:最后|末)|(?:业绩|销售|任务|指标|考核|目标)[^。]{0,24}(?:未|不|没|末|低于)|不(?:予|支付|给)?[^,。]{0,4}补偿",
         ),
         "文稿的解除条件超出法律列举的情形；条文：劳动者有所列情形之一的，用人单位才可以解除劳动合同，其他情形还要提前通知并支付经济补偿。请核对并改为法定条件。",
         severity=Severity.CHECK,

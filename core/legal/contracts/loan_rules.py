@@ -11,6 +11,8 @@ from core.legal.contracts.contract_text import Contract, ContractKind, Sentence
 from core.legal.contracts.contract_values import (
     amount_after,
     amounts,
+    durations,
+    months_between_dates,
     quantities,
     rates,
     value_of,
@@ -75,6 +77,9 @@ def _annual_rates(contract: Contract, sentence: Sentence) -> list[float]:
         money = amounts(text[by_ten_thousand.end() - 1 :][:16])
         found += [value_of(one) / 100 * _PERIODS_A_YEAR[by_ten_thousand[1]] for one in money[:1]]
     whole = contract.amount(principal)
+    months = contract.amount(_loan_months)
+    if whole and months and not found and (interest := _whole_interest(text)):
+        return [100 * interest / whole * 12 / months]
     per = re.search(r"(?:每|按)(?P<late>逾期)?(?:一|1)?(?:个)?(?P<period>日|天|月)[^,。]{0,24}", text) or re.search(
         r"(?P<late>逾期)(?:一|1)(?P<period>日|天|月)[^,。]{0,24}", text
     )
@@ -83,6 +88,25 @@ def _annual_rates(contract: Contract, sentence: Sentence) -> list[float]:
         if money and not re.search("还款|偿还本|归还本|本息", per[0]):
             found.append(100 * value_of(money[0]) / whole * (12 if per["period"] == "月" else 365))
     return found
+
+
+def _loan_months(contract: Contract) -> float | None:
+    """Return the months for which the money is lent."""
+    for sentence in contract.matching("期限|借期|为期|借款期"):
+        if months := months_between_dates(sentence.text) or next(
+            (months for _, months in durations(sentence.text)), 0.0
+        ):
+            return months
+    return None
+
+
+def _whole_interest(text: str) -> float | None:
+    """Return the interest for the whole time of a loan, where a sentence names it as one amount."""
+    if re.search("[每按]个?[日天月年季]|扣", text):
+        return None
+    before = re.search("(?:为|作为|是|算)利息", text)
+    money = amounts(text[: before.start()]) if before else []
+    return value_of(money[-1]) if money else amount_after(re.compile("利息(?:共计?|总计|总额|合计|一共|为)"), text, 6)
 
 
 def _over_cap(contract: Contract, day: date) -> Iterator[Accusation]:
@@ -170,7 +194,7 @@ def _silent_interest(contract: Contract, day: date) -> Iterator[Accusation]:
 _MORTGAGE = civil_code(401, "与抵押人约定债务人不履行到期债务时抵押财产归债权人所有的，只能依法就抵押财产优先受偿")
 _PLEDGE = civil_code(428, "与出质人约定债务人不履行到期债务时质押财产归债权人所有的，只能依法就质押财产优先受偿")
 _OWNED = (
-    "(?:归(?:FIRST|其)(?:所有|持有|(?=[,。;]))|转归|归到|(?:转|落|登记)(?:到|至|在)(?:FIRST)名下|顶账|抵账|抵给|作价(?:归|抵|给)|(?:所有权|产权)[^,。]{0,10}(?:归|转移|转归|属于|过户)[^,。]{0,6}(?:FIRST|其)|过户(?:给|至|到)[^,。]{0,6}(?:FIRST|其)|(?:抵偿|抵顶|折抵|冲抵)[^,。]{0,10}(?:债务|欠款|借款|本息|债)|抵债"
+    "(?:归(?:FIRST|其)(?:所有|持有|了|(?=[,。;]))|转归|归到|(?:转|落|登记)(?:到|至|在)(?:FIRST)名下|顶账|抵账|抵给|作价(?:归|抵|给)|(?:所有权|产权)[^,。]{0,10}(?:归|转移|转归|属于|过户)[^,。]{0,6}(?:FIRST|其)|过户(?:给|至|到)[^,。]{0,6}(?:FIRST|其)|(?:抵偿|抵顶|折抵|冲抵)[^,。]{0,10}(?:债务|欠款|借款|本息|债)|抵债"
     "|(?:FIRST)(?:有权)?(?:直接|自动|即)?(?:取得|享有|拥有|占有)[^,。]{0,14}(?:所有权|产权|房屋|车辆)|自动转让|无条件(?:过户|转让)|归其所有)"
 )
 _UNPAID = "(?:逾期|到期|届期|还不上|还不了|不还|没还|期满|不能|无法|未能|未按|未(?:能)?(?:归还|偿还|还清|清偿)|不还|不履行|届满)"
