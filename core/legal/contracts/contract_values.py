@@ -15,6 +15,8 @@ _DAYS_PER_YEAR = 365
 _MONTHS = {"年": 12.0, "月": 1.0, "日": 1 / _DAYS_PER_MONTH, "工作日": 1 / 21.75}
 _LEAST_BARE = 1_000
 """Smallest number that is read as an amount without 元 behind it."""
+_FRACTION = re.compile(r"(?<=[的为])([1-8])/([2-9])(?![\d/])")
+"""A fraction such as 1/4; it is as long as 25%, so that places stay the same."""
 _BARE = re.compile(r"\d+(?:\.\d+)?万?|[一二两三四五六七八九十百千]{1,8}万")
 TOLERANCE = 0.1
 """Difference in months that counts as none: 62 days are two months, 365 days are a year."""
@@ -52,7 +54,8 @@ def quantities(text: str) -> list[Quantity]:
             text = text[: one.start] + "□" * (one.end - one.start) + text[one.end :]
     # A number after a colon would be read as a name, 支 of 5%支付 as a unit, 三年期 as a name too, and 双倍 as no number.
     text = text.replace(":", "。").replace("支付", "交付").replace("双倍", "二倍")
-    return find_quantities(re.sub("(?<=[年月])期(?![间限])", "□", text))
+    text = re.sub("(?<=[年月])期(?![间限])", "□", text)
+    return find_quantities(_FRACTION.sub(lambda one: f"{100 * int(one[1]) / int(one[2]):02.0f}%", text))
 
 
 def months_of(quantity: Quantity) -> float | None:
