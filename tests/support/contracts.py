@@ -23,6 +23,11 @@ def labelled() -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / "contracts.jsonl").read_text("utf-8").splitlines()]
 
 
+def sound() -> list[str]:
+    """Further contracts, in which nothing is wrong."""
+    return [json.loads(line)["text"] for line in (FOLDER / "sound.jsonl").read_text("utf-8").splitlines()]
+
+
 def quoted_laws(data: Path) -> LegalLibrary:
     """A library with the articles that the rules rely on, and no others."""
     return library(data, ARTICLES)

@@ -70,6 +70,7 @@ def test_sound_contracts_are_not_accused(reviewer: ContractReviewer) -> None:
     sound = list(contracts.clean(contracts.labelled()))
     assert len(sound) == 12
     assert contracts.measure(sound, reviewer).unexpected == []
+    assert [said(reviewer, text) for text in contracts.sound()] == [[]] * 9
 
 
 def test_every_finding_has_its_article_and_its_sentence(reviewer: ContractReviewer) -> None:
