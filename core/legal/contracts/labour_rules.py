@@ -471,7 +471,7 @@ def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
     harmless = f"{_FIRST_PAYS}|^[^,]{{0,10}}FIRST(?!.{{0,100}}SECOND(?:应|须|需|要|承担|支付|赔|向|缴|交))|未约定|没有约定|不存在|(?:不|无须|无需)(?:得|应|需|用|再)?[^,。]{{0,6}}(?:约定|支付|承担|缴纳|收取|付)[^。]{{0,10}}(?:违约金|赔偿金|费用)|{_COMPETITION}|实际损失|依法|经济补偿|押金|保证金|丢失|遗失|损坏|交接(?:不清|的?资料|的?物品)|借款|预支|欠款|宿舍|钥匙|结清|结算|工资(?:照|按|结|发)"
     for sentence in contract.matching(f"违约金|(?:{_LEFT})[^。]{{0,60}}{_PAYS}", harmless):
         heading = sentence.section[:30]
-        is_trained = re.search("服务期|培训", heading + _before(sentence) + sentence.text) and contract.mentions(
+        is_trained = re.search("服务期|培训", heading + _words_before(sentence) + sentence.text) and contract.mentions(
             "培训(?:费|协议)|专项培训|出资[^,。]{0,6}培训|外派"
         )
         if re.search(_COMPETITION, heading) or is_trained or _is_for_competition(contract, sentence):
@@ -485,7 +485,7 @@ def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
         yield Accusation(sentence, severity, note, (_NO_PENALTY,))
 
 
-def _before(sentence: Sentence) -> str:
+def _words_before(sentence: Sentence) -> str:
     """Return the words of the section shortly before a sentence."""
     place = max(0, sentence.section.find(sentence.text))
     return sentence.section[max(0, place - _SHORTLY) : place]
