@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,11 @@ ARTICLES = FOLDER / "articles.jsonl"
 def labelled() -> list[dict[str, Any]]:
     """The contracts; each fault has the sentence in which it stands and the article that it breaks."""
     return [json.loads(line) for line in (FOLDER / "contracts.jsonl").read_text("utf-8").splitlines()]
+
+
+def sound() -> list[str]:
+    """Further contracts, in which nothing is wrong."""
+    return [json.loads(line)["text"] for line in (FOLDER / "sound.jsonl").read_text("utf-8").splitlines()]
 
 
 def quoted_laws(data: Path) -> LegalLibrary:
@@ -61,5 +67,11 @@ def clean(contracts: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _is_at(finding: ContractFinding, sentence: str) -> bool:
-    said, planted = ("".join(text.split()) for text in (finding.sentence, sentence))
+    said, planted = (_NUMBER.sub("", "".join(text.split())) for text in (finding.sentence, sentence))
     return said in planted or planted in said
+
+
+_NUMBER = re.compile(
+    r"^(?:\d{1,2}(?:\.\d{1,2})?[.、]?(?!\d)|第[一二三四五六七八九十]{1,3}条|[一二三四五六七八九十]{1,3}、)"
+)
+"""Number of an item before a sentence. A finding may be a part of the labelled sentence, with the number."""

@@ -15,6 +15,9 @@ _DAYS_PER_YEAR = 365
 _MONTHS = {"年": 12.0, "月": 1.0, "日": 1 / _DAYS_PER_MONTH, "工作日": 1 / 21.75}
 _LEAST_BARE = 1_000
 """Smallest number that is read as an amount without 元 behind it."""
+_FRACTION = re.compile(r"(?<=[的为])([1-8])/([2-9])(?![\d/])")
+"""A fraction such as 1/4; it is as long as 25%, so that places stay the same."""
+_BARE = re.compile(r"\d+(?:\.\d+)?万?|[一二两三四五六七八九十百千]{1,8}万")
 TOLERANCE = 0.1
 """Difference in months that counts as none: 62 days are two months, 365 days are a year."""
 _PERIODS = {
@@ -27,7 +30,7 @@ _PERIOD = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _PER
 _BEFORE = 24
 _AFTER = 6
 _FEN = re.compile(
-    r"(?P<period>月|年)(?:息|利率?|利息)(?:为|按|是|:|约定)*(?P<number>[\d.]{1,4}|[一二两三四五六七八九半])(?P<unit>分|厘)(?P<half>半|五)?"
+    r"(?P<period>月|年)(?:息|利率?|利息)(?:为|按|是|:|约定)*(?P<number>[\d.]{1,4}|[一二两三四五六七八九半])(?P<unit>分|厘|个点)(?P<half>半|五)?"
 )
 _DIGITS = dict(zip("一二三四五六七八九", range(1, 10), strict=True)) | {"两": 2, "半": 0.5}
 
@@ -49,8 +52,10 @@ def quantities(text: str) -> list[Quantity]:
     for one in reversed(dates_in(text)):
         if one.year or one.day:
             text = text[: one.start] + "□" * (one.end - one.start) + text[one.end :]
-    # A number after a colon would be read as a name, and 支 of 5%支付 as a unit.
-    return find_quantities(text.replace(":", "。").replace("支付", "交付"))
+    # A number after a colon would be read as a name, 支 of 5%支付 as a unit, 三年期 as a name too, and 双倍 as no number.
+    text = text.replace(":", "。").replace("支付", "交付").replace("双倍", "二倍")
+    text = re.sub("(?<=[年月])期(?![间限])", "□", text)
+    return find_quantities(_FRACTION.sub(lambda one: f"{100 * int(one[1]) / int(one[2]):02.0f}%", text))
 
 
 def months_of(quantity: Quantity) -> float | None:
@@ -111,7 +116,7 @@ def amount_after(label: re.Pattern[str], text: str, within: int = 25) -> float |
     """Return the first amount of money that stands shortly after a label. It may lack 元 if it is large."""
     for found in label.finditer(text):
         for one in quantities(text[found.end() : found.end() + within + 30]):
-            is_money = one.unit == "元" or (not one.unit and one.text.isdecimal() and _number(one) >= _LEAST_BARE)
+            is_money = one.unit == "元" or (not one.unit and _BARE.fullmatch(one.text) and _number(one) >= _LEAST_BARE)
             if is_money and _number(one) > 0 and one.start <= within:
                 return _number(one)
     return None
@@ -123,7 +128,9 @@ def rates(text: str) -> Iterator[Rate]:
         number = found["number"]
         value = _DIGITS[number] if number in _DIGITS else _float(number)
         value += 0.5 if found["half"] else 0
-        scale = (0.1 if found["unit"] == "厘" else 1) * (10 if found["period"] == "年" else 1)
+        scale = (0.1 if found["unit"] == "厘" else 1) * (
+            10 if found["period"] == "年" and found["unit"] != "个点" else 1
+        )
         yield Rate(found.start(), found[0], value * scale * _PER_YEAR[found["period"]], found["period"])
     for one in quantities(text):
         if one.unit == "%" and (period := _period(text, one)):

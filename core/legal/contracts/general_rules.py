@@ -53,16 +53,53 @@ _EARNEST_OR_PENALTY = civil_code(
     588, "当事人既约定违约金，又约定定金的，一方违约时，对方可以选择适用违约金或者定金条款"
 )
 _TOTAL = re.compile(
-    "(?:合同)?总(?:价款?|金额|货款|房款|额|计)|合同(?:金额|价款|价格|标的额|总额)|(?:成交|转让|房屋|车辆|货物|购房|买卖)(?:总)?(?:价款?|价格|款)(?:总额)?|货款(?:总额|总计|共计|合计)|价税合计|合计(?:金额)?|总租金|租金总额|价款(?:总额|共计|总计|合计|为)|标的额|价格为|价钱|售价|车价|房价|一口价|总费用|会费|学费|全款"
+    "(?:合同)?总(?:价款?|金额|货款|房款|额|计)|合同(?:金额|价款|价格|标的额|总额)|(?:成交|转让|房屋|车辆|货物|购房|买卖)(?:总)?(?:价款?|价格|款)(?:总额)?|货款(?:总额|总计|共计|合计)|价税合计|合计(?:金额)?|总租金|租金总额|价款(?:总额|共计|总计|合计|为)|标的额|价格为|价钱|售价|作价|车价|房价|一口价|总费用|会费|学费|全款"
 )
 _EARNEST_WORD = re.compile("定金(?:数额|金额)?")
 
 
 def total_price(contract: Contract) -> float | None:
-    """Return the price that a contract names; without words for it, its largest amount, which no price exceeds."""
+    """Return the price that a contract names, or that follows from its quantity and unit price; else the sum of all its
+    amounts, which is hardly less than the price."""
     named = [amount for one in contract.sentences if (amount := amount_after(_TOTAL, one.text))]
-    others = (value_of(money) for one in contract.sentences for money in amounts(one.text))
-    return max(named) if named else max(others, default=None)
+    others = [value_of(money) for one in contract.sentences for money in amounts(one.text)]
+    return max(named) if named else _price_of_goods(contract) or sum(others) or None
+
+
+_UNITS = "公斤|千克|kg|吨|斤|台|件|套|箱|个|只|辆|平方米|平米|㎡|亩|双|张|把|头|棵|株|支|瓶|桶|袋|部|组|副"
+_WEIGHTS = {"吨": 1000.0, "公斤": 1.0, "千克": 1.0, "kg": 1.0, "斤": 0.5}
+"""Units of weight in kilograms; each other unit is counted by itself."""
+_PER_UNIT = re.compile(f"每({_UNITS})")
+_BY_UNIT = re.compile(rf"(\d+(?:\.\d+)?万?)[元块]/({_UNITS})")
+_COUNT = re.compile(
+    rf"(?<![每第\d.重])(\d+(?:\.\d+)?万?|[一二两三四五六七八九十百千万]{{1,8}})({_UNITS})(?![一-龥]{{0,2}}月)"
+)
+
+
+def _price_of_goods(contract: Contract) -> float | None:
+    """Return quantity times unit price, where the contract names one unit price."""
+    prices = {
+        (found[1], price)
+        for one in contract.sentences
+        for found in _PER_UNIT.finditer(one.text)
+        if (price := amount_after(re.compile(found[0]), one.text, 8))
+    } | {(found[2], _read(found[1])) for one in contract.sentences for found in _BY_UNIT.finditer(one.text)}
+    if len(prices) != 1:
+        return None
+    unit, price = prices.pop()
+    counts = [
+        _read(found[1]) * _WEIGHTS.get(found[2], 1.0)
+        for one in contract.sentences
+        for found in _COUNT.finditer(one.text)
+        if found[2] == unit or (found[2] in _WEIGHTS and unit in _WEIGHTS)
+    ]
+    return max(counts) * price / _WEIGHTS.get(unit, 1.0) if counts else None
+
+
+def _read(number: str) -> float:
+    """Return the value of a number in digits or characters."""
+    found = quantities(f"{number}元")
+    return value_of(found[0]) if found else 0.0
 
 
 def _large_earnest(contract: Contract, day: date) -> Iterator[Accusation]:
@@ -82,7 +119,7 @@ _REST = re.compile("余款|尾款|余下|剩余|剩下")
 
 def _earnest_share(text: str, total: float | None, rest: float) -> float | None:
     """Return the earnest money as a share of the price: by a percentage beside the word, else by the amounts."""
-    for phrase in re.split("[,;](?!该|此|上述|前述)|(?<!首)余款|剩余", text):
+    for phrase in re.split("[,;](?!该|此|上述|前述|为|即|金额|数额)|(?<!首)余款|剩余", text):
         place = phrase.find("定金")
         if place < 0 or re.search("双倍|加倍|罚则|违约金", phrase):
             continue
@@ -116,7 +153,7 @@ _HIGH_RENTS = 3.0
 """Penalty in months of rent above which it is worth a look."""
 _HIGH_DAILY_RENT = 1.0
 """Fixed penalty per day in per cent of the monthly rent above which it is worth a look."""
-_EACH_DAY = "(?:每|按)[^,。]{0,6}?(?:一|1)?[日天]|(?:逾期|迟延|晚)(?:一|1)[日天]"
+_EACH_DAY = "(?:每|按)[^,。]{0,6}?(?:一|1)?[日天]|(?:逾期|迟延|拖延|拖|晚|迟)(?:支付|交|付|缴|还)?(?:一|1)[日天]"
 _RENT = re.compile("月租金?|租金(?:标准)?(?:为|:)?(?:每月|每个月)|每月租金")
 
 
@@ -134,6 +171,8 @@ def _penalty_said(contract: Contract, sentence: Sentence) -> str:
         return f"按日 {daily:g}%，相当于每年约 {daily * 365:.0f}%"
     if not re.search("违约金|赔|滞纳金|罚|加收|另付", text):
         return ""
+    if times := _times_of_arrears(text):
+        return f"为欠款的 {times:g} 倍"
     if contract.kind is ContractKind.LEASE:
         return _lease_penalty(contract, text)
     if not re.search("定金", text):
@@ -146,6 +185,16 @@ def _penalty_said(contract: Contract, sentence: Sentence) -> str:
     ):
         return "相当于全部价款"
     return _amount_over_price(contract, text)
+
+
+def _times_of_arrears(text: str) -> float:
+    """Return how many times the unpaid amount a penalty is, 0 where the sentence does not say it so."""
+    times = [
+        one
+        for one in shares(text)
+        if one.unit == "倍" and re.search("(?:欠|未付|未支付|应付|逾期)[^,]{0,10}的?$", text[: one.start])
+    ]
+    return max(map(value_of, times), default=0.0)
 
 
 def _monthly_rent(contract: Contract) -> float | None:
@@ -204,12 +253,14 @@ def _amount_over_price(contract: Contract, text: str) -> str:
 _AGREED_COURT = Basis(_PROCEDURE_LAW, 35, "与争议有实际联系的地点的人民法院管辖", is_procedural=True)
 _EXCLUSIVE = Basis(_PROCEDURE_LAW, 34, "因不动产纠纷提起的诉讼，由不动产所在地人民法院管辖", is_procedural=True)
 _HOUSE_LEASE = Basis(_PROCEDURE_INTERPRETATION, 28, "房屋租赁合同纠纷", is_procedural=True)
+_POLICY_HOUSE = Basis(_PROCEDURE_INTERPRETATION, 28, "政策性房屋买卖合同纠纷", is_procedural=True)
+_POLICY = "经济适用(?:住)?房|政策性(?:住房|房屋)|共有产权(?:住)?房|限价(?:商品)?房|两限房|保障性?住房|安居房"
 _LEVELS = Basis(_PROCEDURE_LAW, 35, "不得违反本法对级别管辖和专属管辖的规定", is_procedural=True)
-_LINKED = re.compile(
+_LINKED = (
     "甲方|乙方|丙方|双方|签署地|签字地|订立地|合同|交付地|施工地|经营地|货物|收货|到货|送货|店|居住|住地|户口|各方|被告|原告|签订地|履行地|所在|住所地|有关|相关|有权|对方|主管|合适|哪|本[市区县]|这边|那边|居住地|户籍|标的物|守约方|有管辖权|当地|出租|承租|买方|卖方|出卖|买受|供方|需方"
-    "|出借|借款人|贷款人|房屋|房子|登记地|注册地|管辖的|任何|债权人|违约方|交货地|签约地|安装地|就近|本地"
+    "|FIRST|SECOND|住的|家里|老家|出借|借款人|贷款人|房屋|房子|登记地|注册地|管辖的|任何|债权人|违约方|交货地|签约地|安装地|就近|本地"
 )
-_HOUSE = "房屋|商铺|住宅|厂房|公寓|办公|店面|门面|写字楼|仓库|房产|房子|卧室|主卧|次卧|单间|库房|铺面"
+_HOUSE = "房屋|商铺|住宅|厂房|公寓|办公(?:室|楼|用房|场所|场地)|店面|门面|写字楼|仓库|房产|房子|卧室|主卧|次卧|单间|库房|铺面"
 _REGION = "(?:壮族|回族|维吾尔)?自治区|特别行政区|省|市|自治州|新区|开发区|区|县|旗|州"
 _PLACE = re.compile(f"[一-龥]{{2,6}}?(?:{_REGION})")
 
@@ -217,16 +268,17 @@ _PLACE = re.compile(f"[一-龥]{{2,6}}?(?:{_REGION})")
 _PARTY = "^[^,。]{0,4}(?:FIRST|SECOND)(?:[(][^()]{0,14}[)])?:|住所|住址|身份证|联系(?:地址|电话)|签字|盖章"
 
 
+_TOO_HIGH = "最高人民法院|高级人民法院"
 _NO_COURT = "诉讼费|判决|裁判|裁定|认定|传票|调解书|执行|费|支持|确定|公告"
 
 
 def _agreed_court(text: str) -> str | None:
     """Return the words that name the court of an agreed jurisdiction, or None."""
     found = re.search(
-        f"(?:由|向|提交|提请|约定|诉至|选择|去|到|归|在)(?!收|经|判)([一-龥]{{2,30}}?(?:人民)?法院)(?!{_NO_COURT})",
+        f"(?:由|向|提交|提请|约定|诉至|选择|选定|指定|去|到|归|在)(?!收|经|判)([一-龥]{{2,30}}?(?:人民)?法院)(?!{_NO_COURT})",
         text,
     )
-    if not found or not _places(found[1]):
+    if not found or not (_places(found[1]) or re.match(_TOO_HIGH, found[1])):
         return None
     return found[1] if re.search("管辖|起诉|诉讼|裁决|解决|审理|诉至|受理|官司|告|判", text) else None
 
@@ -246,26 +298,31 @@ def _remote_court(contract: Contract, day: date) -> Iterator[Accusation]:
         court = _agreed_court(sentence.text)
         if court is None:
             continue
-        if re.search("最高人民法院|高级人民法院", court):
+        if re.search(_TOO_HIGH, court):
             note = f"文稿约定由{court}管辖；条文：{_LEVELS.anchor}。请核对级别管辖。"
             yield Accusation(sentence, Severity.CHECK, note, (_LEVELS,))
-        elif contract.kind is ContractKind.LEASE and _is_house_lease(contract):
-            yield from _court_of_house(contract, sentence, court)
-        elif not _LINKED.search(court) and (places := _places(court)):
+        elif special := _kind_of_house(contract):
+            yield from _court_of_house(contract, sentence, court, special)
+        elif not contract.search(_LINKED, court) and (places := _places(court)):
             others = contract.text.replace(sentence.text, "")
             if _PLACE.search(others) and not any(place in others for place in places[-2:]):
                 note = f"文稿约定由{court}管辖，但文稿里没有别的地点与它有关；条文：可以选择{_AGREED_COURT.anchor}。请核对这个法院与争议的联系。"
                 yield Accusation(sentence, Severity.CHECK, note, (_AGREED_COURT,))
 
 
-def _is_house_lease(contract: Contract) -> bool:
-    return re.search(f"{_HOUSE}|房", contract.title) is not None or len(re.findall(_HOUSE, contract.text)) >= _OFTEN
+def _kind_of_house(contract: Contract) -> Basis | None:
+    """Return the article by which disputes about the contract belong to the court where the house stands, if any."""
+    if contract.kind is ContractKind.LEASE:
+        is_house = re.search(f"{_HOUSE}|房", contract.title) or len(re.findall(_HOUSE, contract.text)) >= _OFTEN
+        return _HOUSE_LEASE if is_house else None
+    is_policy = re.search(_POLICY, contract.title) or contract.mentions(f"性质(?:为|是|:|系)[^,。]{{0,4}}(?:{_POLICY})")
+    return _POLICY_HOUSE if contract.kind is ContractKind.SALE and is_policy else None
 
 
 _OFTEN = 3
 
 
-def _court_of_house(contract: Contract, sentence: Sentence, court: str) -> Iterator[Accusation]:
+def _court_of_house(contract: Contract, sentence: Sentence, court: str, special: Basis) -> Iterator[Accusation]:
     """Accuse a court that is not the one where the house stands."""
     of_party = contract.search("FIRST|SECOND|公司|原告|被告|守约|违约|户籍|注册|经营地", court)
     if re.search("有管辖权|管辖权的|依法|当地|管辖的|有关|相关", court) or (
@@ -283,13 +340,13 @@ def _court_of_house(contract: Contract, sentence: Sentence, court: str) -> Itera
     if not of_party and any(place in known for place in places[-1:]):
         return
     what = f"文稿约定由{court}管辖"
-    note = f"{what}；条文：{_HOUSE_LEASE.anchor}按照不动产纠纷确定管辖，由不动产所在地人民法院专属管辖。请改为房屋所在地人民法院。"
-    other = f"{what}；条文：{_EXCLUSIVE.anchor}。房屋租赁纠纷按不动产纠纷管辖的司法解释库中没有，请核对。"
+    note = f"{what}；条文：{special.anchor}按照不动产纠纷确定管辖，由不动产所在地人民法院专属管辖。请改为房屋所在地人民法院。"
+    other = f"{what}；条文：{_EXCLUSIVE.anchor}。这类房屋纠纷按不动产纠纷管辖的司法解释库中没有，请核对。"
     yield Accusation(
         sentence,
         Severity.VIOLATES if houses and places and not of_party else Severity.CHECK,
         note,
-        (_HOUSE_LEASE, _EXCLUSIVE),
+        (special, _EXCLUSIVE),
         otherwise=Accusation(sentence, Severity.CHECK, other, (_EXCLUSIVE,)),
     )
 
@@ -374,7 +431,7 @@ GENERAL_RULES: tuple[ContractRule, ...] = (
         _CIVIL,
         (_INJURY,),
         (
-            "人身|伤亡|受伤|伤害|死亡|伤残|猝死|摔|触电|烫伤|砸伤|扭伤|安全事故|安全问题|安全责任|生命|中毒|伤病|意外",
+            "人身|伤亡|受伤|伤害|死亡|伤残|猝死|摔|触电|烫伤|砸伤|扭伤|安全事故|安全问题|安全责任|生命|中毒|伤病|意外|骨折|灼伤|烧伤|毁容|红肿|过敏|感染|致[残死]|不良反应|溺水|伤痛|磕碰|坠落|(?:运动|身体|健康|肌肉)损[伤害]",
             NO_LIABILITY,
         ),
         "文稿免除人身损害的责任；条文：合同中造成对方人身损害的免责条款无效。请删去。",
@@ -395,9 +452,9 @@ GENERAL_RULES: tuple[ContractRule, ...] = (
         _CIVIL,
         (UNFAIR_TERMS, CONSUMER_TERMS),
         (
-            "(?:最终|最后|唯一)[^,。]{0,8}(?:解释|说明权)|解释权|解释[^,。]{0,10}(?:为准|最终|说了算)|怎么解释|以(?:FIRST)[^,。]{0,10}(?:解释|理解|说明|说法|说的|意见)",
+            "(?:最终|最后|唯一)[^,。]{0,8}(?:解释|说明权)|解释权|解释[^,。]{0,10}(?:为准|最终|说了算)|怎么解释|以(?:FIRST)[^,。]{0,10}(?:解释|理解|说明|说法|说的|意见)|由(?:FIRST)(?:负责|单方|全权|行使|进行)*解释(?!说明|清楚|给)|解释[^,。]{0,8}由(?:FIRST)(?:单方|自行|全权)?(?:决定|负责)|由(?:FIRST)说了算|听(?:FIRST)的",
         ),
-        "文稿约定一方享有最终解释权；条文：提供格式条款一方不合理地限制对方主要权利的，该条款无效。如是格式条款，请删去。",
+        "文稿约定由一方解释合同；条文：提供格式条款一方不合理地限制对方主要权利的，该条款无效。如是格式条款，请删去。",
         severity=Severity.CHECK,
         unless="双方共同|不利于提供|司法解释",
     ),

@@ -46,6 +46,8 @@ _THREE_YEARS = _article(19, "三年以上固定期限和无固定期限的劳动
 _NO_PROBATION = _article(19, "以完成一定工作任务为期限的劳动合同或者劳动合同期限不满三个月的，不得约定试用期")
 _ONCE = _article(19, "同一用人单位与同一劳动者只能约定一次试用期")
 _ONLY_PROBATION = _article(19, "劳动合同仅约定试用期的，试用期不成立，该期限为劳动合同期限")
+_PART_TIME_PROBATION = _article(70, "非全日制用工双方当事人不得约定试用期")
+_PART_TIME = "(?<!不是)(?<!不属于)(?<!不适用)(?<!不采用)非全日制|(?:系|为|是|按|做)小时工|以小时计酬"
 _OPEN_ENDED = "无固定期限"
 _TASK = "完成一定(?:的)?(?:工作)?任务|以(?:完成)?[^,。]{0,20}(?:任务|工程|项目|工作)[^,。]{0,8}为(?:合同)?期限|(?:项目|工程)(?:结束|完工|竣工|完成)[^,。]{0,4}止"
 _FILLER = r"(?:期限|时间|时长|共计?|约定|另?定|设|暂|双方|甲乙|甲方|乙方|为|是|:|,|自|从|起|至|到|止|\(|\)|即|有|长|满|本合同|合同|生效|签订|之日|上岗|入职|□|的|不超过|最长|期间|后|,)"
@@ -64,7 +66,7 @@ _OTHER_TERM = re.compile(
 def _probation(text: str) -> float | None:
     """Return the months of a probation that a sentence sets."""
     for place in re.finditer(_PROBATION, text):
-        rest = text[place.end() : place.end() + 60]
+        rest = text[place.end() : place.end() + 60].replace("一季度", "三个月")
         for quantity, months in durations(rest)[:1]:
             gap = re.sub(r"\d{4}年\d{1,2}月\d{1,2}[日号]", "□", rest[: quantity.start])
             if re.fullmatch(f"{_FILLER}{{0,16}}", gap) and not re.match(
@@ -116,6 +118,10 @@ def _long_probation(contract: Contract, day: date) -> Iterator[Accusation]:
         probation = _probation(sentence.text)
         if probation is None or not probation:
             continue
+        if contract.mentions(_PART_TIME):
+            note = f"文稿是非全日制用工，又约定了试用期；条文：{_PART_TIME_PROBATION.anchor}。请删去试用期。"
+            yield Accusation(sentence, Severity.VIOLATES, note, (_PART_TIME_PROBATION,))
+            continue
         basis = _THREE_YEARS if term is None else _limit(term)
         allowed = 0.0 if basis is _NO_PROBATION else durations(basis.anchor)[-1][1]
         if probation > allowed + TOLERANCE:
@@ -132,7 +138,8 @@ def _second_probation(contract: Contract, day: date) -> Iterator[Accusation]:
     is_renewal = re.search("续签|续订", contract.title)
     for sentence in contract.matching(_PROBATION, "不再|不另|不设|不约定|不得|只能|无试用|免|原合同|已通过"):
         again = re.search(
-            "续签|续订|转岗|调岗|换岗|调到|调至|重新|再次|另行约定|二次|第二次|再入职|返岗", sentence.text
+            "续签|续订|晋升|升职|再(?:经过|试用)|转岗|调岗|换岗|调到|调至|重新|再次|另行约定|二次|第二次|再入职|返岗",
+            sentence.text,
         )
         if again or (is_renewal and _probation(sentence.text)):
             note = f"文稿再次约定试用期；条文：{_ONCE.anchor}。请删去。"
@@ -144,7 +151,7 @@ _PROBATION_RULES = (
         "probation-term",
         "试用期与合同期限",
         _LABOUR,
-        (_UNDER_A_YEAR, _UNDER_THREE_YEARS, _THREE_YEARS, _NO_PROBATION),
+        (_UNDER_A_YEAR, _UNDER_THREE_YEARS, _THREE_YEARS, _NO_PROBATION, _PART_TIME_PROBATION),
         _long_probation,
     ),
     ContractRule("probation-again", "再次约定试用期", _LABOUR, (_ONCE,), _second_probation),
@@ -200,7 +207,9 @@ def _probation_share(contract: Contract, sentence: Sentence) -> float | None:
     if first is None:
         return _mixed_share(sentence.text)
     phrase = phrases[first]
-    if first + 1 < len(phrases) and not re.search(_REGULAR, phrases[first + 1]):
+    if first + 1 < len(phrases) and (
+        re.match("期间|其间|此间", phrases[first + 1]) or not re.search(_REGULAR, phrases[first + 1])
+    ):
         phrase = f"{phrase},{phrases[first + 1]}"
     phrase = phrase[phrase.find("试用") :]
     if not re.search(rf"{_WAGE}|元|块|折|\d{{4}}", phrase):
@@ -448,11 +457,11 @@ _WAGE_RULES = (
 _NO_PENALTY = _article(25, "除本法第二十二条和第二十三条规定的情形外，用人单位不得与劳动者约定由劳动者承担违约金")
 _TRAINING_COST = _article(22, "违约金的数额不得超过用人单位提供的培训费用")
 _TRAINING_SHARE = _article(22, "不得超过服务期尚未履行部分所应分摊的培训费用")
-_COMPETITION = "竞业|竞争|同类(?:业务|产品|行业|企业)|同行|相同工作|相同岗位|类似(?:业务|产品)"
+_COMPETITION = "竞业|竞争|对手|同类(?:业务|产品|行业|企业)|同行|相同工作|相同岗位|类似(?:业务|产品)"
 _LEFT = "未到期|不满|单方|离职|辞职|辞工|离开|不干|(?:未|没)(?:做|干|服务|工作|履行)?满|中途|提前(?:走|离|解除)|擅自离|跳槽|自离|走人|解除"
 _PAYS = (
     "(?:赔偿|赔付|赔|缴纳|交纳|缴|交|支付|付|补|承担|扣除?|罚)[^,。]{0,24}"
-    "(?:元|块|违约金|赔偿金|补偿金|招聘费|损失费|罚金|罚款|个?月[^,。]{0,6}(?:工资|薪))"
+    "(?:元|块|违约金|赔偿金|补偿金|招聘费|损失费|罚金|罚款|个?月[^,。]{0,6}(?:工资|薪)|[一二两三四五六七八九\\d][千万])"
 )
 _FIRST_PAYS = "(?<![向给对由])(?<!赔偿)(?<!支付)(?:FIRST)(?:应当?|须|需|要|按|将|另|额外|依法|每月|再)*(?:向SECOND)?(?:支付|给付|给|付|补偿|赔偿|承担|发)"
 
@@ -462,10 +471,10 @@ def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
     harmless = f"{_FIRST_PAYS}|^[^,]{{0,10}}FIRST(?!.{{0,100}}SECOND(?:应|须|需|要|承担|支付|赔|向|缴|交))|未约定|没有约定|不存在|(?:不|无须|无需)(?:得|应|需|用|再)?[^,。]{{0,6}}(?:约定|支付|承担|缴纳|收取|付)[^。]{{0,10}}(?:违约金|赔偿金|费用)|{_COMPETITION}|实际损失|依法|经济补偿|押金|保证金|丢失|遗失|损坏|交接(?:不清|的?资料|的?物品)|借款|预支|欠款|宿舍|钥匙|结清|结算|工资(?:照|按|结|发)"
     for sentence in contract.matching(f"违约金|(?:{_LEFT})[^。]{{0,60}}{_PAYS}", harmless):
         heading = sentence.section[:30]
-        is_trained = re.search("服务期|培训", sentence.section) and contract.mentions(
+        is_trained = re.search("服务期|培训", heading + _words_before(sentence) + sentence.text) and contract.mentions(
             "培训(?:费|协议)|专项培训|出资[^,。]{0,6}培训|外派"
         )
-        if re.search(_COMPETITION, heading) or is_trained:
+        if re.search(_COMPETITION, heading) or is_trained or _is_for_competition(contract, sentence):
             continue
         if re.search("上述|该(?:项)?义务|本条|前款", sentence.text) and re.search(_COMPETITION, sentence.section):
             continue
@@ -474,6 +483,25 @@ def _penalties(contract: Contract, day: date) -> Iterator[Accusation]:
             severity, extra = Severity.CHECK, "违反保密义务的，可以约定赔偿损失；请核对违约金是否只针对竞业限制"
         note = f"文稿约定由劳动者承担违约金；条文：除服务期和竞业限制外，用人单位不得与劳动者约定由劳动者承担违约金。{extra}。"
         yield Accusation(sentence, severity, note, (_NO_PENALTY,))
+
+
+def _words_before(sentence: Sentence) -> str:
+    """Return the words of the section shortly before a sentence."""
+    place = max(0, sentence.section.find(sentence.text))
+    return sentence.section[max(0, place - _SHORTLY) : place]
+
+
+_SHORTLY = 60
+
+
+def _is_for_competition(contract: Contract, sentence: Sentence) -> bool:
+    """Return whether a sentence speaks of the breach of another article of the contract that is a ban on competition."""
+    named = re.search(r"违反(?:本合同|本协议)?(第[一二三四五六七八九十\d]{1,4}条)", sentence.text)
+    return bool(named) and any(
+        one.section.startswith(named[1]) and re.search(_COMPETITION, one.section[:30])
+        for one in contract.sentences
+        if named
+    )
 
 
 _TRAINING = "培训|进修|学习|外派"
@@ -514,8 +542,8 @@ _BAN_PAID = _article(23, "在竞业限制期限内按月给予劳动者经济补
 _BAN_PAID_30 = Basis("最高人民法院关于审理劳动争议案件适用法律问题的解释（一）", 36, "平均工资的30%按月支付经济补偿")
 
 
-_FORBIDS = "方可|才能|才可|不得|不能|不准|禁止|不许|不可|不去|不到|竞业"
-_AFTER_LEAVING = "离职|离开|解除|终止|离岗|辞职|走(?:后|了)|竞业"
+_FORBIDS = "方可|才能|才可|不得|不能(?!胜任|从事原|适应|完成)|不准|(?<!竞业)(?<!同业)禁止|不许|不可|不去|不到|不从事|不参与|竞业"
+_AFTER_LEAVING = "离职|离开|(?:关系|合同|聘用)结束|(?:解除|终止)[^,。]{0,8}(?:后|之日|起|时|内)|终身|终生|永远|永久|离岗|辞职|走(?:后|了)|竞业"
 
 
 def _is_ban(contract: Contract, sentence: Sentence) -> bool:
@@ -526,7 +554,7 @@ def _is_ban(contract: Contract, sentence: Sentence) -> bool:
         _COMPETITION, sentence.text
     ):
         return False
-    work = f"{_COMPETITION}|任职|就业|开办|自营|工作|入股|上班|干活|打工|受雇|加入|供职|从事|经营|开店|做事"
+    work = f"{_COMPETITION}|任职|就业|开办|自营|工作|入股|上班|干活|打工|受雇|加入|供职|从事|经营|开[^,。]{{0,6}}[店厂]|做事"
     return bool(
         re.search(_FORBIDS, sentence.text)
         and re.search(_AFTER_LEAVING, sentence.text)
@@ -536,16 +564,48 @@ def _is_ban(contract: Contract, sentence: Sentence) -> bool:
 
 def _long_ban(contract: Contract, day: date) -> Iterator[Accusation]:
     most = durations(_LONGEST_BAN.anchor)[-1][1]
-    for sentence in contract.matching(r"[\d一二两三四五六七八九十](?:年|个?月|周年|载)|终身|终生|永久|永远|无限期"):
+    for sentence in contract.matching(
+        r"[\d一二两三四五六七八九十百千](?:年|个?月|周年|载|天|日|周)|终身|终生|永久|永远|无限期"
+    ):
         if not _is_ban(contract, sentence):
             continue
         found = [months for one, months in durations(sentence.text) if _is_ban_term(sentence.text, one.start, one.end)]
+        if found and (more := _extension(sentence.text)):
+            found.append(found[0] + more)
+        if "竞业" in sentence.text and (between := months_between_dates(sentence.text)):
+            found.append(between)
         if re.search("终身|终生|永久|永远|无限期", sentence.text) and re.search("竞业|任职|从事|经营", sentence.text):
             found.append(float("inf"))
         if found and max(found) > most + TOLERANCE:
             length = "没有止期" if max(found) == float("inf") else f"约 {max(found):.0f} 个月"
             note = f"文稿的竞业限制期限{length}；条文：{_LONGEST_BAN.anchor}。请缩短到二年以内。"
             yield Accusation(sentence, Severity.VIOLATES, note, (_LONGEST_BAN,))
+
+
+def _extension(text: str) -> float:
+    """Return the months by which a term may be extended."""
+    return next(
+        (
+            months
+            for one, months in durations(text)
+            if re.search("(?<!不得)(?<!不能)(?:延长|顺延|延续|续展)[^,。]{0,4}$", text[: one.start])
+        ),
+        0.0,
+    )
+
+
+_UNTIL_AN_EVENT = (
+    "(?:届满|公开|失效|过期|停产|停业|解散|注销|上市)(?:之|以)?前|(?:直至|直到)[^,。]{0,24}(?:为止|之日|时止)"
+    "|只要[^,。]{0,24}(?:仍|还|继续|存续|存在)|不设(?:期限|止期)|不受(?:时间|期限)限制|长期不得"
+)
+
+
+def _ban_without_end(contract: Contract, day: date) -> Iterator[Accusation]:
+    """Accuse a ban on competition that lasts until something happens, and for no stated time."""
+    for sentence in contract.matching(_UNTIL_AN_EVENT, "(?:竞业|限制)[^,。]{0,6}期限?(?:届)?满|秘密|保密"):
+        if _is_ban(contract, sentence) and re.search(_COMPETITION, sentence.text) and not durations(sentence.text):
+            note = f"文稿的竞业限制没有写明二年以内的止期；条文：{_LONGEST_BAN.anchor}。请写明期限，不超过二年。"
+            yield Accusation(sentence, Severity.CHECK, note, (_LONGEST_BAN,))
 
 
 def _is_ban_term(text: str, start: int, end: int) -> bool:
@@ -556,7 +616,7 @@ def _is_ban_term(text: str, start: int, end: int) -> bool:
         return False
     return bool(
         re.search("期限|期间|期[为是:]?$|时间|时长|离职|终止|解除|之日起|之后|后|离开", before)
-        or re.match("内|以内|之内|期间|的竞业|里|中|不得|不能|不许", after)
+        or re.match("内|以内|之内|期|的竞业|里|中|不得|不能|不许", after)
     )
 
 
@@ -573,7 +633,9 @@ def _unpaid_ban(contract: Contract, day: date) -> Iterator[Accusation]:
         if re.search(_AFTER_LEAVING, one.text) and _is_ban(contract, one)
     ]
     paid = f"{_COMPENSATED}|(?:按月|每月)[^,。]{{0,16}}(?:支付|给付|发放|付|发)"
-    if not bans or any(re.search("竞业|离职后|限制期", one.section) for one in contract.matching(paid)):
+    if not bans or any(
+        re.search("竞业|离职(?:之|以)?后|离开|限制期|同行", one.section) for one in contract.matching(paid)
+    ):
         return
     note = f"文稿约定了竞业限制，没有写经济补偿；条文：{_BAN_PAID.anchor}。请写明离职后按月支付的数额。"
     yield Accusation(bans[0], Severity.VIOLATES, note, (_BAN_PAID, _LONGEST_BAN, _BAN_PAID_30))
@@ -621,6 +683,7 @@ _PENALTY_RULES = (
         unless="复印件|复制件|扫描件|影印件|当场|印章|证照|营业执照|交还|FIRST不得|不(?:扣|收|押|留|保管)|自行保管|本人保管|交还公司|归还公司",
     ),
     ContractRule("ban-term", "竞业限制期限", _LABOUR, (_LONGEST_BAN,), _long_ban),
+    ContractRule("ban-without-end", "竞业限制期限", _LABOUR, (_LONGEST_BAN,), _ban_without_end),
     ContractRule("ban-unpaid", "竞业限制补偿", _LABOUR, (_BAN_PAID,), _unpaid_ban),
     phrase_rule(
         "ban-without-pay",
@@ -629,7 +692,7 @@ _PENALTY_RULES = (
         (_BAN_PAID, _LONGEST_BAN, _BAN_PAID_30),
         (
             f"{_COMPENSATED}|费|钱|报酬",
-            f"{NOT_PAID}|在职期间(?:已|发放|支付|[^,。]{0, 8}(?:工资|薪))|(?:已|均)(?:体现|支付|发放)",
+            f"{NOT_PAID}|在职期间(?:已|发放|支付|[^,。]{{0,8}}(?:工资|薪))|(?:已|均)[^,。]{{0,6}}(?:体现|支付|发放)|为(?:零|0)(?![.\\d])",
         ),
         "文稿在离职后不另付竞业限制补偿；条文：在竞业限制期限内按月给予劳动者经济补偿。请写明离职后按月支付的数额。",
         unless="不(?:再)?履行|免除[^,。]{0,6}(?:竞业|义务)|豁免|违反竞业|解除竞业|未(?:按|支付|足额)|不(?:包含|包括|含|计入)|额外支付|不支付的|逾期|拖欠|停止支付|不受",
@@ -673,9 +736,7 @@ _MUST_INSURE = Basis(_LABOUR_LAW, 72, "用人单位和劳动者必须依法参�
 _INSURANCE = "(?:社会保险|社保|五险|养老保险|工伤保险|医疗保险)"
 _NOTICE = _article(37, "劳动者提前三十日以书面形式通知用人单位，可以解除劳动合同")
 _NOTICE_ON_PROBATION = _article(37, "劳动者在试用期内提前三日通知用人单位，可以解除劳动合同")
-_LEAVING = (
-    "(?:辞职|离职|辞工|辞去|不想干|不干|走人|离岗|离开|解除(?:本|劳动)?合同|解除劳动关系|解约|终止(?:本|劳动)?合同)"
-)
+_LEAVING = "(?:辞职|离职|辞工|辞去|不想干|不干|走人|离岗|离开|[想要]走|解除(?:本|劳动)?合同|解除劳动关系|解约|终止(?:本|劳动)?合同)"
 
 
 def _long_notice(contract: Contract, day: date) -> Iterator[Accusation]:
@@ -716,10 +777,10 @@ _OTHER_RULES = (
         (_INSURANCE_PAID, _INSURED_SOON, _MUST_INSURE, _VOID),
         (
             "社会保险|社保|五险|三险|养老保险|工伤保险|医疗保险|参保|保险费?(?!柜|箱|丝|单|公司)",
-            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必)?(?:缴|交|办理|办|参加|购买|买|上|承担|享受)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|补贴|自行(?:缴|交|承担|负担|解决|办|处理|参保|购买)|(?:SECOND|个人)[^,。]{0,4}(?:全额|全部)(?:负担|承担|缴)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|(?:折|算|打|加|含|并|计)(?:在|进|入)[^,。]{0,4}(?:工资|薪)|不(?:需|要|需要|用)[^,。]{0,8}(?:缴|交|办|买|上)|全额由SECOND|SECOND(?:全额|全部)承担|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不|代替|替代|取代|不(?:再)?(?:另行)?(?:为|给|替)[^,。]{0,6}(?:缴|交|办|买|上)",
+            "放弃|不(?:予|再|为其|为SECOND|给SECOND|用|必|想|愿意?|肯|要)*(?:缴|交|办理|办|参加|购买|买|上|承担|享受|参)|无需|无须|免(?:缴|交)|折(?:现|算|合|成)|现金|随(?:同)?(?:每?月)?工资|打入工资|(?:社保|险)(?:费用?|金|部分)?的?(?:现金)?补贴|[改折换][^。]{0,12}补贴|不(?:负责|管)[^,。]{0,4}(?:社保|社会保险|五险)|补贴[^。]{0,10}(?:作为|充当|顶|抵)|满[^,。]{0,6}(?:后|再|才|方)[^,。]{0,6}(?:缴|交|办|买|上|参)|自行[^,。]{0,6}参保|自行(?:缴|交|承担|负担|解决|办|处理|参保|购买)|(?:SECOND|个人)[^,。]{0,4}(?:全额|全部)(?:负担|承担|缴)|自己(?:交|缴|买|办|承担|去|解决|参)|自理|(?<!不)包含在|(?:折|算|打|加|含|并|计)(?:在|进|入)[^,。]{0,4}(?:工资|薪)|不(?:需|要|需要|用)[^,。]{0,8}(?:缴|交|办|买|上)|全额由SECOND|SECOND(?:全额|全部)承担|全部由SECOND|均由SECOND|待(?!遇)[^,。]{0,14}后|转正(?:之|以)?后|(?:试用|工作|入职|干)[^,。]{0,6}满[^,。]{0,10}(?:后|方|才|再|起)|试用期(?:内|间)?[^,。]{0,10}不|暂不|代替|替代|取代|不(?:再)?(?:另行)?(?:为|给|替)[^,。]{0,6}(?:缴|交|办|买|上|参|投)",
         ),
         "文稿免除、推迟缴纳社会保险费，或以现金代替；条文：用人单位应当自用工之日起三十日内办理登记，按时足额缴纳，非因不可抗力等法定事由不得缓缴、减免。请删去，依法参保。",
-        unless="个人(?:应)?(?:承担|缴纳|负担|缴)?的?部分|个人应缴|代扣代缴|补充(?:医疗)?保险|(?:另|还|再|额外)[^,。]{0,8}商业|FIRST不得|不得(?:缓|减|少缴|拖|漏)|不因|公积金(?:自愿|另)",
+        unless="个人(?:应)?(?:承担|缴纳|负担|缴)?的?部分|个人应缴|代扣代缴|补充(?:医疗)?保险|(?:另|还|再|额外)[^,。]{0,8}商业|FIRST不得|不得(?:缓|减|少缴|拖|漏)|不得(?:要求)?(?:FIRST)?以[^,。]{0,8}(?:代替|替代|折)|不因|公积金(?:自愿|另)",
     ),
     phrase_rule(
         "injury",
@@ -753,7 +814,7 @@ _OTHER_RULES = (
             "不得|不能|禁止|不准|不许|不可|承诺|保证|申请|批准|排队|推迟|延迟|解除|辞退|离职|辞职|终止|降|劝退|违约|自动|赔|调岗|待岗|不予|不享受|停发|取消|暂不|走人|不要",
         ),
         "文稿限制结婚、生育，或因此降低待遇、解除合同；条文：劳动合同中不得规定限制女职工结婚、生育等内容，不得因结婚、怀孕、产假、哺乳等情形辞退女职工。请删去。",
-        unless="不得因|不因|依法|国家规定|不得以|不得解除|不得降低|不得限制|不限制|按规定|按照(?:国家|法律|规定)|不会因|第四十二条|续延|顺延|不得规定|不得安排|不降低|保障",
+        unless="FIRST不得|不得因|不因|依法|国家规定|不得以|不得解除|不得降低|不得限制|不限制|按规定|按照(?:国家|法律|规定)|不会因|第四十二条|续延|顺延|不得规定|不得安排|不降低|保障",
     ),
     phrase_rule(
         "transfer",
@@ -775,11 +836,12 @@ _OTHER_RULES = (
         (_NO_FIRING, _COMPENSATION),
         (
             "解除|辞退|终止|解聘|开除|淘汰|走人|炒|自动离职|不要(?:乙方|员工)",
-            "随时|无条件|任意|(?:不需|无需|无须|不用)[^,。]{0,6}理由|末位|排名(?:最后|末)|(?:业绩|销售|任务|指标|考核|目标)[^。]{0,24}(?:未|不|没|末|低于)|不(?:予|支付|给)?[^,。]{0,4}补偿",
+            "随时|无条件|任意|(?:不需|无需|无须|不用)[^,。]{0,6}理由|无理由|(?:完不成|未完成|没完成|达不到)[^,。]{0,10}(?:业绩|销售|任务|指标|目标)|末位|排名(?:最后|末)|(?:业绩|销售|任务|指标|考核|目标)[^。]{0,24}(?:未|不|没|末|低于)|不(?:予|支付|给)?[^,。]{0,4}补偿",
         ),
         "文稿的解除条件超出法律列举的情形；条文：劳动者有所列情形之一的，用人单位才可以解除劳动合同，其他情形还要提前通知并支付经济补偿。请核对并改为法定条件。",
         severity=Severity.CHECK,
         unless="第三十九条|第四十条|依法|法律规定|劳动合同法|严重|不符合录用条件|经?培训|试用期|不能胜任|期满|不同意续订|退休|SECOND[^,。]{0,6}随时|SECOND(?:自己|个人|本人)?辞|竞业|SECOND(?:主动|提出|自行)|FIRST不得|不得(?:以|因|随意|任意)|怀孕|结婚",
+        never_in=_PART_TIME,
     ),
     phrase_rule(
         "compensation-waived",
@@ -792,6 +854,7 @@ _OTHER_RULES = (
         ),
         "文稿排除经济补偿；条文列举了用人单位应当向劳动者支付经济补偿的情形。请删去，或限于法律允许的情形。",
         unless="第三十九条|严重|不符合录用条件|SECOND(?:主动|自行|提出|个人|自己|本人|辞)|竞业|保密|依法|法律|工伤|刑事|营私舞弊|欺诈|虚假|随时|不得低于|限制期",
+        never_in=_PART_TIME,
     ),
     phrase_rule(
         "labour-arbitration",

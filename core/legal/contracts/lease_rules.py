@@ -22,7 +22,9 @@ def _long_lease(contract: Contract, day: date) -> Iterator[Accusation]:
     for sentence in contract.matching(_TERM_WORDS, "使用权|土地|产权|承包期"):
         found = re.search(_TERM_WORDS, sentence.text)
         rest = sentence.text[found.start() if found else 0 :]
-        term = months_between_dates(sentence.text) or max((months for _, months in durations(rest)), default=0.0)
+        terms = [months for _, months in durations(rest)]
+        is_renewed = re.search("自动(?:续|延|顺)", rest)
+        term = months_between_dates(sentence.text) or (sum(terms) if is_renewed else max(terms, default=0.0))
         if term > most + TOLERANCE:
             note = (
                 f"文稿的租赁期限约 {term / 12:.1f} 年；条文：{_LONGEST_LEASE.anchor}。请缩短到二十年以内，到期再续订。"
@@ -125,7 +127,7 @@ LEASE_RULES: tuple[ContractRule, ...] = (
         (
             "FIRST",
             "随时|什么时候|任何时候|任意|无条件|单方|(?:不需|无需|无须|不用|不必|不)[^,。]{0,8}(?:理由|同意|赔|补偿|违约|责任)|想[^,。]{0,6}就|说一声|提前(?:收回|终止|解除)[^。]{0,24}(?:不|无需|无须)",
-            "收回|解除|终止|搬|腾|退租|清退|解约",
+            "收回|收房|解除|终止|搬|腾|退租|清退|解约",
         ),
         "文稿允许出租人随时收回或解除；定期租赁的解除要有约定或法定的事由，条文列举了法定的情形。请写明事由、提前通知的时间和补偿。",
         severity=Severity.CHECK,
@@ -150,7 +152,7 @@ LEASE_RULES: tuple[ContractRule, ...] = (
         _LEASE,
         (_USE,),
         (
-            "停水|断水|停电|断电|断网|换锁|锁门|封门|(?:清理|清空|处置|处理|变卖|扔)[^,。]{0,10}(?:物品|东西|家具|财物)",
+            "停水|断水|停电|断电|断网|换锁|锁门|封门|(?:清理|清空|处置|处理|变卖|扔)[^,。]{0,10}(?:物品|东西|家具|财物)|(?:物品|东西|家具|行李)[^,。]{0,6}(?:扔|清|处理|处置|变卖)",
             f"FIRST[^。]{{0,14}}(?:{CAN})",
         ),
         "文稿允许出租人断水断电、换锁或自行处置物品；条文：出租人应当在租赁期限内保持租赁物符合约定的用途。请改为依法请求支付或解除合同。",
@@ -162,7 +164,7 @@ LEASE_RULES: tuple[ContractRule, ...] = (
         "单方涨租",
         _LEASE,
         (_CHANGE, UNFAIR_TERMS),
-        ("租金|房租", "随时|单方|自行|任意|FIRST(?:有权|可以?)", "上调|上涨|涨|调整|提高|加租"),
+        ("租金|房租|涨租|加租", "随时|单方|自行|任意|FIRST(?:有权|可以?)", "上调|上涨|涨|调整|提高|加租"),
         "文稿允许出租人单方涨租；条文：当事人协商一致，可以变更合同。请写明涨幅和时间，或改为协商。",
         severity=Severity.CHECK,
         unless="协商|FIRST不得|双方|续租|续签|届满|百分之|%",

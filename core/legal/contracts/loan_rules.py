@@ -11,6 +11,8 @@ from core.legal.contracts.contract_text import Contract, ContractKind, Sentence
 from core.legal.contracts.contract_values import (
     amount_after,
     amounts,
+    durations,
+    months_between_dates,
     quantities,
     rates,
     value_of,
@@ -25,7 +27,7 @@ _LATE_CAP = Basis(_LENDING, 28, "不超过合同成立时一年期贷款市场�
 _TOTAL_CAP = Basis(_LENDING, 29, "总计超过合同成立时一年期贷款市场报价利率四倍的部分，人民法院不予支持")
 _NO_USURY = civil_code(680, "禁止高利放贷，借款的利率不得违反国家有关规定")
 _HIGH = 24.0
-"""Rate per year, in per cent, that is worth a look where the library does not hold the rule with the exact limit."""
+"""Rate per year, in per cent, that is worth a look where no published rate counts for the day."""
 _INSTITUTION = r"(?:FIRST)(?:[(][^()\n]{0,12}[)])?:[^\n。;,]{0,24}(?:银行股份|银行有限|信用社|小额贷款|消费金融|信托|金融租赁|汽车金融|分行|支行)"
 _LATE = "逾期|迟延|拖欠|到期(?:未|不)|未按(?:期|时|约)|违约金|罚息|滞纳金"
 _PRINCIPAL = re.compile("借款(?:本金|金额|总额|数额)?|本金|借到|借给|出借|今借|借得|借人民币")
@@ -61,11 +63,23 @@ def principal(contract: Contract) -> float | None:
     return next((amount for amount in found if amount), None)
 
 
+_PER_TEN_THOUSAND = re.compile(
+    "(?:每|一|1)万(?:元|块)?(?:钱|本金)?(?:每|一|1|按)?个?(月|天|日|年)[^,。]{0,8}?(?=[\\d一二两三四五六七八九])"
+)
+_PERIODS_A_YEAR = {"年": 1, "月": 12, "日": 365, "天": 365}
+
+
 def _annual_rates(contract: Contract, sentence: Sentence) -> list[float]:
     """Return the rates per year that a sentence sets, also those that follow from amounts per month or day."""
     text = _STATED_LPR.sub("", sentence.text)
     found = [rate.annual for rate in rates(text)]
+    if by_ten_thousand := _PER_TEN_THOUSAND.search(text):
+        money = amounts(text[by_ten_thousand.end() - 1 :][:16])
+        found += [value_of(one) / 100 * _PERIODS_A_YEAR[by_ten_thousand[1]] for one in money[:1]]
     whole = contract.amount(principal)
+    months = contract.amount(_loan_months)
+    if whole and months and not found and (interest := _whole_interest(text)):
+        return [100 * interest / whole * 12 / months]
     per = re.search(r"(?:每|按)(?P<late>逾期)?(?:一|1)?(?:个)?(?P<period>日|天|月)[^,。]{0,24}", text) or re.search(
         r"(?P<late>逾期)(?:一|1)(?P<period>日|天|月)[^,。]{0,24}", text
     )
@@ -74,6 +88,25 @@ def _annual_rates(contract: Contract, sentence: Sentence) -> list[float]:
         if money and not re.search("还款|偿还本|归还本|本息", per[0]):
             found.append(100 * value_of(money[0]) / whole * (12 if per["period"] == "月" else 365))
     return found
+
+
+def _loan_months(contract: Contract) -> float | None:
+    """Return the months for which the money is lent."""
+    for sentence in contract.matching("期限|借期|为期|借款期"):
+        if months := months_between_dates(sentence.text) or next(
+            (months for _, months in durations(sentence.text)), 0.0
+        ):
+            return months
+    return None
+
+
+def _whole_interest(text: str) -> float | None:
+    """Return the interest for the whole time of a loan, where a sentence names it as one amount."""
+    if re.search("[每按]个?[日天月年季]|扣", text):
+        return None
+    before = re.search("(?:为|作为|是|算)利息", text)
+    money = amounts(text[: before.start()]) if before else []
+    return value_of(money[-1]) if money else amount_after(re.compile("利息(?:共计?|总计|总额|合计|一共|为)"), text, 6)
 
 
 def _over_cap(contract: Contract, day: date) -> Iterator[Accusation]:
@@ -104,12 +137,10 @@ def _accuse_rate(
     sentence: Sentence, annual: float, reference: tuple[float, str, bool] | None, *, is_late: bool, is_sum: bool
 ) -> Iterator[Accusation]:
     basis = _TOTAL_CAP if is_sum else _LATE_CAP if is_late else _CAP
-    otherwise = None
-    if annual > _HIGH:
-        other = f"文稿的利率约合每年 {annual:.1f}%；条文：{_NO_USURY.anchor}。规定利率上限的司法解释库中没有，请核对当期一年期 LPR 的四倍。"
-        otherwise = Accusation(sentence, Severity.CHECK, other, (_NO_USURY,))
+    other = f"文稿的利率约合每年 {annual:.1f}%；条文：{_NO_USURY.anchor}。规定利率上限的司法解释库中没有，请核对当期一年期 LPR 的四倍。"
+    otherwise = Accusation(sentence, Severity.CHECK, other, (_NO_USURY,))
     if reference is None:
-        if otherwise:
+        if annual > _HIGH:
             yield otherwise
         return
     rate, source, is_certain = reference
@@ -163,14 +194,14 @@ def _silent_interest(contract: Contract, day: date) -> Iterator[Accusation]:
 _MORTGAGE = civil_code(401, "与抵押人约定债务人不履行到期债务时抵押财产归债权人所有的，只能依法就抵押财产优先受偿")
 _PLEDGE = civil_code(428, "与出质人约定债务人不履行到期债务时质押财产归债权人所有的，只能依法就质押财产优先受偿")
 _OWNED = (
-    "(?:归(?:FIRST|其)(?:所有|持有|(?=[,。;]))|转归|归到|(?:转|落|登记)(?:到|至|在)(?:FIRST)名下|顶账|抵账|抵给|作价(?:归|抵|给)|(?:所有权|产权)[^,。]{0,10}(?:归|转移|转归|属于|过户)[^,。]{0,6}(?:FIRST|其)|过户(?:给|至|到)[^,。]{0,6}(?:FIRST|其)|(?:抵偿|抵顶|折抵|冲抵)[^,。]{0,10}(?:债务|欠款|借款|本息|债)|抵债"
+    "(?:归(?:FIRST|其)(?:所有|持有|了|(?=[,。;]))|转归|归到|(?:转|落|登记)(?:到|至|在)(?:FIRST)名下|顶账|抵账|抵给|作价(?:归|抵|给)|(?:所有权|产权)[^,。]{0,10}(?:归|转移|转归|属于|过户)[^,。]{0,6}(?:FIRST|其)|过户(?:给|至|到)[^,。]{0,6}(?:FIRST|其)|(?:抵偿|抵顶|折抵|冲抵)[^,。]{0,10}(?:债务|欠款|借款|本息|债)|抵债"
     "|(?:FIRST)(?:有权)?(?:直接|自动|即)?(?:取得|享有|拥有|占有)[^,。]{0,14}(?:所有权|产权|房屋|车辆)|自动转让|无条件(?:过户|转让)|归其所有)"
 )
 _UNPAID = "(?:逾期|到期|届期|还不上|还不了|不还|没还|期满|不能|无法|未能|未按|未(?:能)?(?:归还|偿还|还清|清偿)|不还|不履行|届满)"
 
 
 def _forfeited_security(contract: Contract, day: date) -> Iterator[Accusation]:
-    fair = "拍卖|变卖|折价|协商|评估|优先受偿|处置|价款|所得|依法|法院|不得|不(?:约定|作|因|会|能)[^,。]{0,16}归|不(?:直接|当然|自动)[^,。]{0,4}归|无权(?:直接)?(?:取得|要求)"
+    fair = "拍卖|变卖|折价|协商|评估|优先受偿|处置|价款|所得|依法|法院|不得|不(?:约定|作|会|能|使|导致)[^,。]{0,16}归|不因[^。]{0,60}归|并不[^,。]{0,10}归|不(?:直接|当然|自动)[^,。]{0,4}归|无权(?:直接)?(?:取得|要求)"
     for sentence in contract.matching(f"{_UNPAID}[^。]{{0,70}}{_OWNED}", fair):
         found = contract.search(f"{_UNPAID}[^。]{{0,70}}{_OWNED}", sentence.text)
         if not found or not re.search("房|车|抵押|质押|出质|质物|财产|股权|商铺|土地|设备|首饰|物品", sentence.text):
@@ -201,7 +232,7 @@ def _guarantees(contract: Contract) -> list[Sentence]:
     return [
         one
         for one in contract.matching(
-            f"{_GUARANTOR}[^。]{{0,40}}(?:保证|担保|清偿|偿还|代为|承担)|由[^,。]{{0,16}}(?:提供|承担)[^,。]{{0,6}}(?:保证|担保)"
+            f"{_GUARANTOR}[^。]{{0,40}}(?:保证|担保|清偿|偿还|代为|承担)|由[^,。]{{0,16}}(?:提供|承担)[^,。]{{0,6}}(?:保证|担保)|愿意?(?:为|替|给)[^,。]{{0,16}}(?:作保|做保|担保|提供保证|承担保证)"
         )
         if not re.search("抵押|质押|^.{0,12}(?:签字|盖章|身份证|签名)|无担保|不提供|追偿|通知|住址|电话", one.text)
     ]
@@ -218,7 +249,7 @@ def _guarantee_term(contract: Contract, day: date) -> Iterator[Accusation]:
     found = _guarantees(contract)
     terms = list(
         contract.matching(
-            "(?:保证|担保)(?:责任)?(?:期间|期限|期)|(?:保证|担保)[^。]{0,40}(?:年|月|日)(?:止|内|为止)|(?:保证|担保)[^。]{0,24}(?:直至|直到|至)[^。]{0,30}(?:还清|清偿|付清|归还|履行完毕)"
+            "(?:保证|担保)(?:责任)?(?:期间|期限|期)|(?:保证|担保)[^。]{0,40}(?:年|月|日)(?:止|内|为止)|(?:保证|担保)[^。]{0,24}(?:直至|直到|至)[^。]{0,30}(?:还清|清偿|付清|归还|履行完毕)|(?:保证|担保)[^。]{0,6}(?:到|至)[^。]{0,12}后[^,。]{0,8}(?:年|月|日|天)"
         )
     )
     for sentence in terms:
@@ -300,6 +331,10 @@ LOAN_RULES: tuple[ContractRule, ...] = (
         ),
         "文稿计算复利；条文：本息之和超过以最初借款本金为基数、以一年期贷款市场报价利率四倍计算的利息之和的，人民法院不予支持。请核对总额。",
         severity=Severity.CHECK,
+        fallback=(
+            _NO_USURY,
+            f"文稿计算复利；条文：{_NO_USURY.anchor}。规定复利上限的司法解释库中没有，请核对本息总额是否超过按一年期 LPR 四倍计算的数额。",
+        ),
         unless="不(?:得|计|计算|收|按|再)?[^,。]{0,6}(?:复利|计入|滚|利滚利|转入)|不计收",
     ),
     ContractRule("forfeited-security", "流押流质", _LOAN, (_MORTGAGE, _PLEDGE), _forfeited_security),

@@ -78,18 +78,24 @@ def phrase_rule(
     unless: str = "",
     section: str = "",
     affirmative: bool = False,
+    never_in: str = "",
+    fallback: tuple[Basis, str] | None = None,
 ) -> ContractRule:
     """Return a rule for sentences in which all of the `words` are found, in any order, and `unless` is not. `section` must
     stand in the article of the contract around the sentence. `affirmative`: a negation before the first of the words
-    makes the sentence harmless."""
+    makes the sentence harmless. `never_in`: words that make a whole contract one for which the rule does not hold.
+    `fallback`: an article and a note to look at it, for libraries without the first of the `bases`."""
 
     def find(contract: Contract, day: date) -> Iterator[Accusation]:
+        if never_in and contract.mentions(never_in):
+            return
         for sentence in contract.matching(words[0], unless):
             found = [contract.search(one, sentence.text) for one in words]
             if not all(found) or (section and not contract.search(section, sentence.section)):
                 continue
             if affirmative and found[0] and is_negated(sentence.text, found[0].start()):
                 continue
-            yield Accusation(sentence, severity, note, bases)
+            other = Accusation(sentence, Severity.CHECK, fallback[1], fallback[:1]) if fallback else None
+            yield Accusation(sentence, severity, note, bases, other)
 
     return ContractRule(rule_id, title, kinds, bases[:1], find)
