@@ -194,6 +194,15 @@ class App:
                 )
             return self._legal
 
+    def begin_law_library(self) -> None:
+        """Begin to build an empty law library, in a thread: already the services of law take a moment to load."""
+
+        def begin() -> None:
+            self.legal.start_built_in_import()
+
+        if self.settings.legal.built_in:
+            threading.Thread(target=begin, name="wenyuan-laws", daemon=True).start()
+
     @cached_property
     def diagnosis(self) -> Diagnosis:
         from core.doctor import Diagnosis
@@ -280,7 +289,7 @@ def shared_app() -> App:
     with _lock:
         if _shared is None:
             _shared = build_app()
-            _shared.legal.start_built_in_import()
+            _shared.begin_law_library()
         app = _shared
     app.latest_configured()
     return app

@@ -285,6 +285,7 @@ def test_what_strangers_send_is_a_line_of_the_log_and_every_line_is_json() -> No
                 connection.sendall(b"no HTTP\r\n\r\n")
                 assert b" 400 " in connection.recv(100)
         assert get(server, "/healthz").status_code == 200
+        until(lambda: "setup=" in server.log)  # the app is ready a moment before its link is printed
         lines = server.log.splitlines()
     said_by_us = [line for line in lines if not line.startswith("{")]
     assert len(said_by_us) == 2, said_by_us

@@ -14,7 +14,7 @@ from core.legal.contracts.wording import ABSOLUTE, CAN, NOT_RETURNED
 
 _LEASE = (ContractKind.LEASE,)
 _LONGEST_LEASE = civil_code(705, "租赁期限不得超过二十年。超过二十年的，超过部分无效")
-_TERM_WORDS = r"租赁期|租期|期限|起租|承租|租用|起至|续租|续订|租给|出租"
+_TERM_WORDS = r"租赁期|租期|使用期|期限|起租|承租|租用|起至|续租|续订|租给|出租"
 
 
 def _long_lease(contract: Contract, day: date) -> Iterator[Accusation]:
