@@ -27,10 +27,12 @@ from core.legal.text.rule_comparison import (
     split_sentences,
     word_pairs,
 )
+from core.legal.text.rule_fragments import is_fragment
 from core.legal.text.rule_wording import (
     exchange_parties,
     has_parties_in_order,
     has_terms_of,
+    names_parties_of,
     other_consequence,
     plain_wording,
     replace_terms,
@@ -56,6 +58,11 @@ def compare_with_article(
     claim: str, article: str, paragraph: int | None = None, item: int | None = None
 ) -> RuleComparison:
     """Compare each sentence of the claim with the article, or with one 款 or 项 of it."""
+    found = _compare(claim, article, paragraph, item)
+    return UNSURE if found.match is RuleMatch.AGREES and is_fragment(claim, article) else found
+
+
+def _compare(claim: str, article: str, paragraph: int | None, item: int | None) -> RuleComparison:
     by_rules = ArticleRules(article, paragraph, item).compare(claim)
     if by_rules.match is RuleMatch.AGREES or not can_be_aligned(claim) or contained_share(claim, article) < _FOREIGN:
         return by_rules
@@ -144,7 +151,7 @@ class _Restated:
         if found is None or not found.is_same or not is_whole_rule(found.chain, passage):
             return False
         rule = "，".join(clause.text for clause in used_clauses(found.chain, passage))
-        return has_parties_in_order(self._sentences[number], rule)
+        return has_parties_in_order(self._sentences[number], rule) and names_parties_of(self._sentences[number], rule)
 
     def _are_rules_said(self, number: int) -> bool:
         """Return whether a sentence has several rules, and the article says each."""

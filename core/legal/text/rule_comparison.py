@@ -18,6 +18,7 @@ from itertools import pairwise, product
 from operator import ge, gt, le, lt
 
 from core.legal.text.paragraphs import excerpt, split_paragraphs
+from core.legal.text.rule_wording import names_parties_of
 from core.legal.text.rule_words import RuleWord, WordKind, rule_words
 
 _COMPARABLE = 0.6
@@ -316,6 +317,8 @@ class _Alignment:
         )
 
     def _says_the_same(self) -> bool:
+        if not names_parties_of(self._sentence.text, self._rule.text):
+            return False
         if self._has_gap or any(word.key not in _FILLER_WORDS for word in self._added):
             return False
         return all(word.kind is WordKind.PLAIN and word.key not in _MEANING_CHANGERS for word in self._dropped)

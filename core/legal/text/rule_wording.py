@@ -172,6 +172,11 @@ def _strange_parties(claim: str, article: str) -> list[tuple[str, str]]:
     return list(product(strange, named))
 
 
+def names_parties_of(claim: str, rule: str) -> bool:
+    """Return whether a rule names each party of a claim: 接受劳务派遣的用工单位 is no 劳务派遣单位."""
+    return all(party in rule or party in _ANYBODY for party in _PARTY.findall(claim))
+
+
 def has_parties_in_order(claim: str, rule: str) -> bool:
     """Return whether the parties that both name come in the same order."""
     named = _PARTY.findall(rule)
