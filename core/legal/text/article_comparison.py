@@ -214,10 +214,17 @@ class _Restated:
 
     def _is_sure(self, contradiction: Contradiction) -> bool:
         """Return False if the article has the stated value, too, so that another rule of it may be meant, and for the
-        numbers of articles: each text counts its own."""
+        numbers of articles, because each text counts its own, and for what 否则 denies."""
         values = {word.key for word in contradiction.stated if word.value is not None}
         has_value = any(word.key in values for clause in self._article.passage.clauses for word in clause.words)
-        return not has_value and contradiction.kind != "ordinal"
+        is_denied = contradiction.kind == "wording" and ("否则" in self._claim or self._is_case(contradiction))
+        return not has_value and not is_denied and contradiction.kind != "ordinal"
+
+    def _is_case(self, contradiction: Contradiction) -> bool:
+        """Return whether the article has the stated words, too, which name a case: 未如实告知的."""
+        stated = "".join(word.text for word in contradiction.stated)
+        cases = [clause for clause in _COMMA.split(self._claim) if is_condition(clause)]
+        return len(stated) > 1 and stated[:-1] in self._article.text and any(stated in case for case in cases)
 
 
 def _to_comparison(contradiction: Contradiction) -> RuleComparison:
