@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from core.comparison import Chain, ClauseMatch, ClauseSequence, PassageClause, read_clauses
 from core.legal.text.paragraphs import excerpt, split_paragraphs
-from core.legal.text.rule_comparison import is_condition, rules_for_item
+from core.legal.text.rule_comparison import is_condition, item_words, rules_for_item
 
 _SENTENCE_END = re.compile(r"(?<=[。！？])")
 _SUBJECT_OF_LIST = re.compile(r"^[^，,：:。；]{1,30}?(?=有下列)")
@@ -43,11 +43,33 @@ _SUBJECT_OF_CASE = re.compile(
 )
 
 
+_SUBJECT_BEFORE_TIME = re.compile(
+    r"^(?P<subject>[^，。；：的]{2,14}?)(?P<time>(?:在|自)[^，。；：]{3,40}?(?:之?前|之?后|时|内|期间))"
+    r"(?P<duty>(?:应当|可以|不得|必须|有权)[^。；]+)"
+)
+_DUTIES = re.compile(
+    r"^(?P<subject>[^，。；：]{2,14}?)(?=应当|可以|不得|必须|有权)[^。；]+?，(?P<more>(?:应当|可以|不得|必须|有权).+)"
+)
+_LISTED = re.compile(
+    r"^下列(?P<listed>[^，。；：]{2,10}?)，?(?P<duty>(?:应当|可以|不得|必须|禁止|无效|免征|不予|由)[^。；：]*)[：:]"
+)
+
+
+def _with_each_duty(line: str) -> Iterator[str]:
+    """Yield a rule for each of several duties of one subject: 经营者不得侮辱消费者，不得搜查消费者的身体."""
+    for rule in re.split("[。；;]", line):
+        if found := _DUTIES.match(rule):
+            for duty in re.split("，(?=应当|可以|不得|必须|有权)", found["more"]):
+                yield f"{found['subject']}{duty}"
+
+
 def _with_subject(line: str) -> Iterator[str]:
     """Yield a rule with its subject behind the case: 发生事故后，单位应当报告 for 单位发生事故后，应当报告."""
     for rule in re.split("[。；;]", line):
         if found := _SUBJECT_OF_CASE.match(rule):
             yield f"{found['case']}，{found['subject']}{found['duty']}"
+        if found := _SUBJECT_BEFORE_TIME.match(rule):
+            yield f"{found['time']}，{found['subject']}{found['duty']}"
 
 
 def _rules(text: str, paragraph: int | None, item: int | None) -> Iterator[str]:
@@ -58,6 +80,7 @@ def _rules(text: str, paragraph: int | None, item: int | None) -> Iterator[str]:
             yield opening
             yield from _each_alternative(opening)
             yield from _with_subject(opening)
+            yield from _with_each_duty(opening)
         for line in items:
             if not item or excerpt(line, None, item):
                 yield from _item_in_place(opening, line)
@@ -66,6 +89,8 @@ def _rules(text: str, paragraph: int | None, item: int | None) -> Iterator[str]:
 
 def _item_in_place(opening: str, line: str) -> Iterator[str]:
     yield from rules_for_item(opening, line)
+    if found := _LISTED.match(opening):
+        yield f"{item_words(line).removesuffix('的')}的{found['listed']}{found['duty']}"
     if _SUBJECT_OF_LIST.search(opening):
         *_, without_subject = rules_for_item(_SUBJECT_OF_LIST.sub("", opening), line)
         yield without_subject

@@ -27,10 +27,12 @@ from core.legal.text.rule_comparison import (
     split_sentences,
     word_pairs,
 )
+from core.legal.text.rule_fragments import is_fragment
 from core.legal.text.rule_wording import (
     exchange_parties,
     has_parties_in_order,
     has_terms_of,
+    names_parties_of,
     other_consequence,
     plain_wording,
     replace_terms,
@@ -56,6 +58,11 @@ def compare_with_article(
     claim: str, article: str, paragraph: int | None = None, item: int | None = None
 ) -> RuleComparison:
     """Compare each sentence of the claim with the article, or with one 款 or 项 of it."""
+    found = _compare(claim, article, paragraph, item)
+    return UNSURE if found.match is RuleMatch.AGREES and is_fragment(claim, article) else found
+
+
+def _compare(claim: str, article: str, paragraph: int | None, item: int | None) -> RuleComparison:
     by_rules = ArticleRules(article, paragraph, item).compare(claim)
     if by_rules.match is RuleMatch.AGREES or not can_be_aligned(claim) or contained_share(claim, article) < _FOREIGN:
         return by_rules
@@ -144,7 +151,7 @@ class _Restated:
         if found is None or not found.is_same or not is_whole_rule(found.chain, passage):
             return False
         rule = "，".join(clause.text for clause in used_clauses(found.chain, passage))
-        return has_parties_in_order(self._sentences[number], rule)
+        return has_parties_in_order(self._sentences[number], rule) and names_parties_of(self._sentences[number], rule)
 
     def _are_rules_said(self, number: int) -> bool:
         """Return whether a sentence has several rules, and the article says each."""
@@ -207,10 +214,17 @@ class _Restated:
 
     def _is_sure(self, contradiction: Contradiction) -> bool:
         """Return False if the article has the stated value, too, so that another rule of it may be meant, and for the
-        numbers of articles: each text counts its own."""
+        numbers of articles, because each text counts its own, and for what 否则 denies."""
         values = {word.key for word in contradiction.stated if word.value is not None}
         has_value = any(word.key in values for clause in self._article.passage.clauses for word in clause.words)
-        return not has_value and contradiction.kind != "ordinal"
+        is_denied = contradiction.kind == "wording" and ("否则" in self._claim or self._is_case(contradiction))
+        return not has_value and not is_denied and contradiction.kind != "ordinal"
+
+    def _is_case(self, contradiction: Contradiction) -> bool:
+        """Return whether the article has the stated words, too, which name a case: 未如实告知的."""
+        stated = "".join(word.text for word in contradiction.stated)
+        cases = [clause for clause in _COMMA.split(self._claim) if is_condition(clause)]
+        return len(stated) > 1 and stated[:-1] in self._article.text and any(stated in case for case in cases)
 
 
 def _to_comparison(contradiction: Contradiction) -> RuleComparison:

@@ -18,6 +18,7 @@ from itertools import pairwise, product
 from operator import ge, gt, le, lt
 
 from core.legal.text.paragraphs import excerpt, split_paragraphs
+from core.legal.text.rule_wording import names_parties_of, plain_wording, split_rules_of_claim
 from core.legal.text.rule_words import RuleWord, WordKind, rule_words
 
 _COMPARABLE = 0.6
@@ -40,8 +41,32 @@ _MOST_REPEATED = 4
 _FILLER_WORDS = frozenset((*"的了之其该则也就即还而所者时等这那此在于自从起为是中都均各予您你并和", "前提"))
 """Words that may be added or dropped without a change of meaning."""
 _MEANING_CHANGERS = frozenset("或但被仅只前后外")
-_CONDITION = re.compile(r"^(?:经|未经|除|因|在|自|对|当|有)|(?:的|时|后|前)$")
+_CONDITION = re.compile(r"^(?:经|未经|除|因|在|自|对|当|有)|(?:的|(?<!小)时|后|前)$")
 _LIST = re.compile(r"有?下列[^，,：:。；]{0,14}?(?:之一|者)?(?=的?[，,：:])")
+_DUTY_OF_LIST = re.compile(
+    r"(?:^|[。，；])(?P<subject>[^，,：:。；]{0,20}?)(?P<duty>应当|不得|必须|可以|禁止)[^，,：:。；]{0,14}下列[^，,：:。；]{0,14}[：:]"
+)
+_EXCEPTED_LIST = re.compile("除[^，。；：]{0,6}下列[^。；：]*外")
+_FORBIDS = ("不得", "禁止")
+_EXCEEDS = re.compile("(?<!不)超过(?=[一二三四五六七八九十百千万0-9])")
+_LIMITS = (
+    "私自",
+    "擅自",
+    "非法",
+    "违反",
+    "正当理由",
+    "恶意",
+    "故意",
+    "明知",
+    "重大",
+    "严重",
+    "拒不",
+    "不合理",
+    "虚假",
+    "连续",
+)
+"""Words by which a rule holds for some cases only."""
+_NEXT_ITEM = re.compile("[、或和]")
 _ITEM_MARK = re.compile(r"^\s*[（(][^）)]{1,4}[）)]\s*")
 _LIKELY = 4
 _OPPOSITE_BOUNDS = {("≥", "≤"), ("≥", "<"), (">", "≤"), (">", "<")}
@@ -110,13 +135,29 @@ class ArticleRules:
 
     def _compare(self, sentence: _Sentence) -> RuleComparison:
         found = _compare_with_closest(sentence, self._rules)
-        return UNSURE if found.match is RuleMatch.CONTRADICTS and self._joins_rules(sentence) else found
+        is_unsure = found.match is RuleMatch.CONTRADICTS and (
+            self._joins_rules(sentence) or self._are_rules_apart(sentence)
+        )
+        return UNSURE if is_unsure else found
+
+    def _are_rules_apart(self, sentence: _Sentence) -> bool:
+        """Return whether a sentence tells several rules one after the other, and none of them alone contradicts."""
+        text = plain_wording(sentence.text)
+        told, clauses = split_rules_of_claim(text), _CLAUSE.split(text)
+        if len(told) < 2 and all(_has_value(one) and not is_condition(one) for one in clauses):
+            told = clauses
+        found = [_compare_with_closest(_Sentence(one), self._rules).match for one in told if rule_words(one)]
+        return len(found) > 1 and RuleMatch.CONTRADICTS not in found
 
     def _joins_rules(self, sentence: _Sentence) -> bool:
         """Return whether a sentence is more like two rules together, the case of one and the duty of the next."""
         single = max((_overlap(sentence, rule) for rule in self._rules), default=0.0)
         joined = map(_Sentence, _joined_rules(self._article))
         return any(_overlap(sentence, one) > single + _CLEARLY_MORE for one in joined)
+
+
+def _has_value(clause: str) -> bool:
+    return any(word.kind is WordKind.QUANTITY for word in rule_words(clause))
 
 
 def _joined_rules(article: str) -> Iterator[str]:
@@ -160,10 +201,24 @@ def split_rules(article: str, paragraph: int | None = None, item: int | None = N
     return found
 
 
+def item_words(line: str) -> str:
+    """Return an item of a list without its number."""
+    return _ITEM_MARK.sub("", line).rstrip("；;。 ")
+
+
 def rules_for_item(opening: str, line: str) -> Iterator[str]:
-    """Yield an item of a list by itself, and in the place of the list in the opening sentence."""
-    words = _ITEM_MARK.sub("", line).rstrip("；;。 ")
-    yield from _SENTENCE.split(words)
+    """Yield an item of a list by itself, behind the duty that holds for all items, and in the place of the list in the
+    opening sentence. An item that is forbidden or excepted is no rule by itself."""
+    words = item_words(line)
+    duty = _DUTY_OF_LIST.search(opening)
+    if _EXCEPTED_LIST.search(opening):
+        return
+    if not duty or duty["duty"] not in _FORBIDS:
+        yield from _SENTENCE.split(words)
+    elif _EXCEEDS.search(words):
+        yield _EXCEEDS.sub("不得超过", words)
+    if duty:
+        yield f"{duty['subject']}{duty['duty']}{words.removesuffix('的')}"
     if _LIST.search(opening):
         yield _LIST.sub(lambda _: words.removesuffix("的"), opening, count=1).rstrip("：:")
 
@@ -304,6 +359,8 @@ class _Alignment:
             if _contradict(mine, real):
                 return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of([mine]), self._rule.text_of([real]))
         small = len(claimed) + len(actual) <= _SMALL_CHANGE and share >= _NEGATION_COMPARABLE
+        if "否则" in self._sentence.text:  # 应当在一年内行使，否则消灭 for 一年内没有行使的，消灭
+            return None
         if small and not self._is_moved(claimed, actual) and _negation_parity(claimed) != _negation_parity(actual):
             return RuleComparison(RuleMatch.CONTRADICTS, self._sentence.text_of(claimed), self._rule.text_of(actual))
         return None
@@ -316,9 +373,21 @@ class _Alignment:
         )
 
     def _says_the_same(self) -> bool:
+        if not names_parties_of(self._sentence.text, self._rule.text):
+            return False
         if self._has_gap or any(word.key not in _FILLER_WORDS for word in self._added):
             return False
+        if any(self._widens(rule) for _, rule in self._changes if rule):
+            return False
         return all(word.kind is WordKind.PLAIN and word.key not in _MEANING_CHANGERS for word in self._dropped)
+
+    def _widens(self, dropped: _Words) -> bool:
+        """Return whether words left out say what is forbidden, or which case is meant: 不得私自收费 is not 不得收费."""
+        text = self._rule.text_of(dropped)
+        is_forbidden = self._rule.text[: dropped[0].start].endswith(_FORBIDS)
+        return (is_forbidden and not _NEXT_ITEM.search(text + self._rule.text[dropped[-1].end :][:1])) or any(
+            word in text for word in _LIMITS
+        )
 
     def _dropped_condition(self) -> str:
         for clause in self._rule.clauses:

@@ -10,37 +10,75 @@ _NUMBER = "[〇零一二三四五六七八九十百千0-9]{1,9}"
 _SAME = (
     (re.compile("经过(?=[^，。；]{2})"), "经"),
     (re.compile("到期(?=[的，])"), "期满"),
-    (re.compile("之日起算"), "之日起计算"),
+    (re.compile("起算"), "起计算"),
+    (re.compile("本法(?=第)"), ""),
+    (re.compile("本法另有"), "法律另有"),
+    (re.compile(f"依[据照](?:本法)?第{_NUMBER}条的?规定，?(?=仍)"), ""),
+    (re.compile("以后"), "后"),
+    (re.compile("不具有|不享有"), "没有"),
+    (re.compile("到期(不|未)履行债务|(不|未)履行到期债务"), "不履行到期债务"),
+    (re.compile("向(?:人民)?法院(?:提起诉讼|起诉)"), "向人民法院起诉"),
+    (re.compile("因(?=[^，。；的]{2,20}(?:导致|造成|致使))"), ""),
+    (re.compile("(?:应当|必须|须|应)由(?=[^，。；]{2})"), "由"),
+    (re.compile("(应当[^。；]{2,60}?，并)应当"), r"\1"),
+    (re.compile("((?:可以|有权)[^。；]{2,60}?，并)(?:可以|有权)"), r"\1"),
+    (re.compile("的(?=是[^，。；否]{2,8}(?:[，。；]|$))"), "的，"),
     (re.compile("(?<=[续长宽])到(?=[^期])"), "至"),
     (re.compile("(?<=[都，但])要(?![求约么素件点是])(?=[^，。；]{2})"), "应当"),
     (re.compile("(?:没有?|未)做"), "未进行"),
     (re.compile("付款"), "支付价款"),
     (re.compile("对于"), "对"),
+    (re.compile("每天"), "每日"),
     (re.compile("签(?=协议|合同|订协议|订合同)(?:订)?"), "订立"),
     (re.compile("(任何[^，。；]{1,16}?)[都均](?=不|应|可|必)"), r"\1"),
+    (re.compile("((?!任何)[^，。；、]{2,8})[和与、]([^，。；、]{2,8})[均都](?=可以|有权|应当|不得)"), r"\1或者\2"),
+    (re.compile("(任何[^，。；]{1,16}?)不(?:能|可以|准|允许)(?!够)"), r"\1不得"),
+    (
+        re.compile(
+            "(?<![拒并决以得能])(?:仍|还|一直|始终)?(?:未|没有|不)"
+            "(?=与[^，。；]{2,10}订立|按照|按期|按时|依法|及时|足额|如实|履行|支付|缴纳|办理|申报|答复)"
+        ),
+        "未",
+    ),
+    (re.compile("另一方|对方当事人"), "对方"),
+    (re.compile("的一方(?!面)"), "方"),
+    (re.compile("受损(?=[时之的])"), "受到损害"),
+    (re.compile("向((?:人民)?法院|公安机关|人民检察院|仲裁机构)(请求|申请)"), r"\2\1"),
+    (re.compile("的?(?:情况|情形)下，"), "的，"),
+    (re.compile("的人(?=不得|应当|可以|必须)"), "的人员"),
+    (re.compile("(?<=[，；])([^，。；的或和、]{2,12}(?:人|者|单位|机构|公司|企业|机关))应当(?=承担)"), r"由\1"),
     (re.compile("(?<=安排|支付|通知)劳动者(?:本人)?(?=[^，。；])"), ""),
     (re.compile("合同目的(不能|无法)实现"), r"\1实现合同目的"),
     (re.compile("(每[年月日天])(向[^，。；]{2,8}?)(?=支付|缴纳|发放)"), r"\2\1"),
-    (re.compile("，除([^，。；]{3,40}?)的?(?:以外|之外|外)，([^。；]+)"), r"，\2，但\1的除外"),
+    (
+        re.compile("((?:^|[，。；\n]))除(?![^，。；]*下列)([^，。；]{3,40}?)的?(?:以外|之外|外)，([^。；\n]+)"),
+        r"\1\3，但\2的除外",
+    ),
     (re.compile("按(?=[^照期时份揭月日年季次件])"), "按照"),
     (re.compile("违反本(?:法|条例|办法|规定)的?规定"), "违法"),
-    (re.compile(rf"(?<=[依按]照)本(?:法|条例)第{_NUMBER}条(?:第{_NUMBER}款)?规定的"), ""),
+    (re.compile(rf"(?<=[依按]照)(?:本条例)?第{_NUMBER}条(?:第{_NUMBER}款)?规定的"), ""),
     (re.compile("将(?=[^来要会军])"), "把"),
     (re.compile("(?:自|从)(?=[^，。；自从]{1,40}(?:之日|当日|当天)起)"), ""),
     (re.compile("届满(?:之?后|以后)(?=，)"), "届满"),
     (re.compile("(另有(?:规定|约定)的)，?(?:从其|依照其|按照其?|依照)(?:规定|约定)"), r"\1除外"),
     (re.compile(f"(?:前[一两二]?款|本条第{_NUMBER}款)所?规定的?(?!，)|上述|这一(?!点)"), "该"),
-    (re.compile(f"(?<=的)(?=(?:按照|视为|应当|可以|不得|由|(?:支付|处){_NUMBER}|支付[半不])[^，。；]{{2}})"), "，"),
+    (
+        re.compile(
+            f"(?<=的)(?=(?:按照|视为|应当|可以|不得|不需要|无需|不予|由|(?:支付|处){_NUMBER}|支付[半不])[^，。；]{{2}})"
+        ),
+        "，",
+    ),
     (re.compile("(?:(?<=[，。；\n])|^)(?:如果|假如|倘若|若)([^，。；\n]{3,60}?)(?:的话|的)?(?=，)"), r"\1的"),
 )
 """Spellings and what is put in their place, in this order."""
 _NEXT_RULE = re.compile(
     "(的，[^，；。]{2,40}[^的时后前，]|(?:(?<!或者)应当(?!知道)|可以|不得|有权|无权|视为|包括|限于|属于|是指|由(?=[^，；。]{2,30}承担))[^，；。]{2,60}[^的时后前，])"
-    "，(?=[^，。；]{3,40}的，|(?:但是?，?)?[^，。；]{0,8}另有(?:规定|约定)的除外"
-    "|(?![自从并且但其该由处为按对在以除也还])[^，。；]{2,16}?(?:应当|不得|必须|有权|可以)[^，。；]{4,60}$)"
+    "，(?=(?:但是?，?)?[^，。；]{3,40}的，|(?:但是?，?)?[^，。；]{0,8}另有(?:规定|约定)的除外"
+    "|(?![自从并且但其该由处为按在以除也还])[^，。；]{2,16}?(?:应当|不得|必须|有权|可以)[^，。；]{4,60}$)"
 )
 """A comma between what one rule provides and the condition, or the subject, of the next."""
 _NAMES = {
+    "劳务派遣单位": "劳务派遣公司 派遣公司",
     "用人单位": "公司 单位 企业 雇主",
     "劳动者": "员工 职工 雇员",
     "劳动合同": "合同",
@@ -55,6 +93,19 @@ _NAMES = {
     "人民法院": "法院",
     "人民检察院": "检察院",
     "人民政府": "政府",
+    "工作人员": "员工",
+    "职工": "员工",
+    "社会保险": "社保",
+    "环境保护": "环保",
+    "居民身份证": "身份证",
+    "劳动争议仲裁": "劳动仲裁",
+    "仲裁委员会": "仲裁委",
+    "只有一个股东的公司": "一人公司 一人有限责任公司 一人有限公司",
+    "医疗机构": "医院",
+    "电子商务平台经营者": "电商平台经营者 电商平台 平台经营者",
+    "公安机关交通管理部门": "交警部门 交管部门 交警",
+    "物业服务人": "物业公司 物业服务企业",
+    "著作权": "版权",
 }
 """Names of parties and contracts in the law, and the everyday names for each."""
 _EXCLUSIVE = """
@@ -122,13 +173,19 @@ def other_consequence(claim: str, article: str) -> str:
 
 _ASIDE = re.compile("[（(](?![^（）()]*[除不含包]|[一二三四五六七八九十\\d]+[）)])[^（）()]{1,12}[）)]")
 """What an article says in brackets, unless it adds or excepts something."""
-_BREACH = re.compile("不履行(?:合同)?(?:债务|义务)或者履行(?:合同)?(?:债务|义务)不符合约定")
+_BREACH = re.compile("[不未]履行(?:合同)?(?:债务|义务)或者履行(?:合同)?(?:债务|义务)不符合约定")
+
+_ADDRESSED = re.compile("(?<!不得)向[^，。；]{2,14}?(?=申请|提出|报告|办理|提起|请求|备案|登记)")
+"""To whom something is addressed."""
 
 
 def with_terms_of(claim: str, article: str) -> str:
-    """Return an article without brackets if the claim has none, and with its term for what the law says at length: 违约."""
+    """Return an article without brackets and without those who are addressed, if the claim has none, and with its term for
+    what the law says at length: 违约."""
     if "（" not in claim and "(" not in claim:
         article = _ASIDE.sub("", article)
+    if "向" not in claim:
+        article = _ADDRESSED.sub("", article)
     return _BREACH.sub("违约", article) if "违约" in claim and "违约" not in article else article
 
 
@@ -170,6 +227,11 @@ def _strange_parties(claim: str, article: str) -> list[tuple[str, str]]:
     strange = [party for party in _PARTY.findall(claim) if party not in article and party not in _ANYBODY]
     named = [party for party in _PARTY.findall(article) if party not in _ANYBODY and party not in claim]
     return list(product(strange, named))
+
+
+def names_parties_of(claim: str, rule: str) -> bool:
+    """Return whether a rule names each party of a claim: 接受劳务派遣的用工单位 is no 劳务派遣单位."""
+    return all(party in rule or party in _ANYBODY for party in _PARTY.findall(claim))
 
 
 def has_parties_in_order(claim: str, rule: str) -> bool:
