@@ -358,7 +358,7 @@ def _origin_text(response: SearchResponse) -> str:
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.run import AnswerOptions
 
-    app.legal.build_empty_library(_progress_printer(), may_download=False)
+    _fill_library(app, may_download=False)
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
@@ -554,14 +554,23 @@ def _period(text: str) -> Period:
     return period
 
 
-def _need_library(app: App) -> None:
-    """Build an empty library from the laws that come with the program, or say which command fills it."""
-    from core.legal import NoLegalIndex
+def _fill_library(app: App, *, may_download: bool) -> None:
+    """Build an empty library from the laws that come with the program. The command goes on without it if that fails."""
+    from core.legal import IMPORT_FAILED
 
     try:
-        app.legal.build_empty_library(_progress_printer(), may_download=True)
+        app.legal.build_empty_library(_progress_printer(), may_download=may_download)
     except AppError as error:
         _print_note(str(error))
+    except OSError:  # a folder that cannot be written to
+        _print_note(IMPORT_FAILED)
+
+
+def _need_library(app: App) -> None:
+    """Build an empty library, or say which command fills it."""
+    from core.legal import NoLegalIndex
+
+    _fill_library(app, may_download=True)
     if not app.legal.library.available:
         _print_note(str(NoLegalIndex()))
 

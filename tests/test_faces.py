@@ -51,7 +51,7 @@ FACES = {
     "core.legal": """
         AmendingItem ArticleNumber ArticleReference ArticleVersion Author CaseFinding CaseResponse Catalogue
         CatalogueEntry ContractFinding ContractReview DOWNLOAD DiffSegment Draft FACETS FIELD FILL_BUTTON
-        FILL_COMMAND GoverningArticle IMPORT_CASES ISSUER ImportJob ImportProgress ImportReport Importer KIND
+        FILL_COMMAND GoverningArticle IMPORT_CASES IMPORT_FAILED ISSUER ImportJob ImportProgress ImportReport Importer KIND
         LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex LegalServices NO_LONGER_FOLLOWED NoCases
         NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period RELATED_LAWS RegulationResponse STATE
         Severity StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS amending_items

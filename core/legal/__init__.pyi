@@ -8,7 +8,7 @@ from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
 from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, NoCases, NoLegalIndex
 from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
-from .imports.import_job import Importer, ImportJob
+from .imports.import_job import IMPORT_FAILED, Importer, ImportJob
 from .imports.import_run import law_import
 from .imports.law_package import LAW_PACKAGE_NOTE
 from .imports.report import ImportReport
@@ -41,6 +41,7 @@ __all__ = [
     "FILL_BUTTON",
     "FILL_COMMAND",
     "IMPORT_CASES",
+    "IMPORT_FAILED",
     "ISSUER",
     "KIND",
     "LAW_PACKAGE_NOTE",

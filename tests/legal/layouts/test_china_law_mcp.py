@@ -55,28 +55,6 @@ def test_from_its_publication_is_about_the_first_version_too(tmp_path: Path) -> 
     assert (one.effective, amending.effective) == (None, "2020-05-01")
 
 
-@pytest.mark.parametrize(
-    ("name", "adopted", "force"),
-    [
-        ("劳动法", "2018-12-29", "2018-12-29"),
-        ("个人所得税法", "2018-08-31", "2019-01-01"),
-        ("香港特别行政区基本法", "1990-04-04", "1997-07-01"),
-    ],
-)
-def test_a_day_of_force_that_is_known_counts(tmp_path: Path, name: str, adopted: str, force: str) -> None:
-    (one,) = laws(tmp_path, law(f"中华人民共和国{name}", adopted, "2021-03-31", ("第一条", "略。")))
-    assert one.effective == force
-
-
-@pytest.mark.parametrize("document", ["灯塔法修正案（二）", "全国人民代表大会常务委员会关于修改《灯塔法》的决定"])
-def test_the_amending_document_tells_the_day_of_force(tmp_path: Path, document: str) -> None:
-    amended = law("灯塔法", "2020-05-01", "1995-01-01", ("第一条", "灯塔应当点灯。"))
-    amending = law(document, "2020-05-01", "2021-03-01", ("条目一", "将第一条修改为：“灯塔应当点灯。”"))
-    earlier = law("灯塔法修正案", "2010-05-01", "2010-06-01", ("条目一", "删去第二条。"))
-    one, *_ = laws(tmp_path, amended, amending, earlier)
-    assert one.effective == "2021-03-01"
-
-
 def test_a_document_in_items_is_one_text(tmp_path: Path) -> None:
     items = ("条目一", "删去第三条。"), ("条目二", "本修正案自公布之日起施行。")
     amending, whole = laws(
