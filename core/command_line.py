@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
 _FIRST_WORDS = 400
-STATUS_HELP = "退出码：0 成功，1 服务失败，2 用法不对，3 核验或核对发现了 --fail-on 所列的问题。"
+STATUS_HELP = "退出码：0 成功，1 服务失败，2 用法不对，3 核验发现了 --fail-on 所列的问题。"
 
 
 @dataclass
@@ -203,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
     ask = commands.add_parser("ask", help="提问，打印带来源的回答")
     ask.add_argument("question", help="问题；- 表示从标准输入逐行读取")
     ask.add_argument(
-        "--mode", choices=["chat", "agent"], default="chat", help="chat 直接回答（默认）、agent 由智能体决定怎么查"
+        "--mode", choices=["chat", "agent"], default="chat", help="chat 直接回答（默认）、agent 由 Agent 决定怎么查"
     )
     ask.add_argument("--search", action="store_true", help="先联网搜索，再回答")
     ask.set_defaults(command=_ask)
@@ -243,10 +243,10 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
 
-    check = commands.add_parser("check", help="核对：回答里每一处引用，来源是否这样说")
+    check = commands.add_parser("check", help="核验：回答里每一处引用，来源是否这样说")
     check.add_argument("file", metavar="FILE", nargs="?", help="带 [n] 的回答；- 表示从标准输入读取")
     check.add_argument("--sources", metavar="DIR|URL", nargs="+", help="来源：一个目录，或依次排列的网址")
-    check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核对 statement 与 source；- 表示从标准输入读取")
+    check.add_argument("--pairs", metavar="FILE.jsonl", help="逐行核验 statement 与 source；- 表示从标准输入读取")
     check.add_argument(
         "--fail-on",
         metavar="MARKS",
@@ -479,14 +479,14 @@ def _statute_check_lines(app: App, checked: StatuteCheck) -> Iterator[str]:
         yield from (_verdict_text(verdict.to_json()) for verdict in checked.findings)
         yield app.legal.library_summary
     else:
-        yield f"回答引用的法条没有核对：{NoLegalIndex()}"
+        yield f"回答引用的法条没有核验：{NoLegalIndex()}"
 
 
 def _print_check(check: AnswerCheck | None) -> None:
     if check and (counted := tally(check)):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
-        print(f"\n依据核对\n{counted}", *problems, *list_agreements(check), *opinion, HOW_MADE_NOTE, sep="\n")
+        print(f"\n依据核验\n{counted}", *problems, *list_agreements(check), *opinion, HOW_MADE_NOTE, sep="\n")
 
 
 def _source_text(source: Source) -> str:

@@ -7,7 +7,7 @@ from core.base.errors import AppError
 
 class AgentError(AppError):
     kind = "agent"
-    default_message = "智能体没有完成这次任务。"
+    default_message = "Agent 没有完成这次任务。"
     default_cure = "可以换一种问法，或切换到 Chat 模式。"
 
 
@@ -18,9 +18,9 @@ class AgentOutputError(AgentError):
 
 class BudgetExceeded(AgentError):
     kind = "agent_budget"
-    default_message = "智能体用完了次数或时间。"
+    default_message = "Agent 用完了次数或时间。"
 
 
 class LoopDetected(AgentError):
     kind = "agent_loop"
-    default_message = "智能体在重复同样的操作，已停止。"
+    default_message = "Agent 在重复同样的操作，已停止。"

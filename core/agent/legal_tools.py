@@ -1,6 +1,6 @@
 """The agent's legal tools: statutes by article or content, and judgments; in the imported library, then on the web.
 
-A look-up is reported as a search, so that it is numbered, cited, shown, stored and listed in 搜索账本 like any other.
+A look-up is reported as a search, so that it is numbered, cited, shown, stored and listed in 搜索记录 like any other.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class RegulationSearchTool(LegalTool):
     description: str = (
         "查法律法规的条文：按法律名称、条号或内容查找法律、行政法规和司法解释，返回条文原文和施行日期；事情发生在过去时用 as_of 查当时的版本。"
         "query 先写条文会用的词句，特别规定和它依据的一般规定都要想到，再写你认为最可能适用的条文（《法》第几条）；库中没有的条文不会返回。"
-        "凡是要引用、核对法条，或回答法律如何规定，都先用此工具；查判决和案例用 case_search，其他内容用 web_search。"
+        "凡是要引用、核验法条，或回答法律如何规定，都先用此工具；查判决和案例用 case_search，其他内容用 web_search。"
     )
     args_schema: Any = RegulationInput
 

@@ -84,8 +84,8 @@ REQUESTED_PAGES = "（用户要求先读下面的网页，程序已经打开过�
 NO_ENGINE_TO_ASK = "（没有可用的搜索引擎，没有搜索。请根据自己的知识回答，并告诉用户：搜索不可用，回答没有经过联网核实；不要编造来源。）"
 NO_ANSWER = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
 
-NO_SOURCES = Notice("no_sources", "智能体查找过，但没有得到可以引用的来源，以下回答没有核对过。")
-NOT_SEARCHED = Notice("not_searched", "智能体认为这个问题不需要搜索，没有查找任何资料，以下回答没有来源可以引用。")
+NO_SOURCES = Notice("no_sources", "Agent 查找过，但没有得到可以引用的来源，以下回答没有核验过。")
+NOT_SEARCHED = Notice("not_searched", "Agent 认为这个问题不需要搜索，没有查找任何资料，以下回答没有来源可以引用。")
 
 QUESTION_SEARCH_TOOLS = ("web_search", "regulation_search")
 """The names of tools that can search for a question as it stands."""
@@ -252,7 +252,7 @@ class _AgentAnswer:
         except BudgetExceeded:
             return await self._after_stop("iterations", f"已达到 {limits.max_iterations} 次的迭代上限，")
         except LoopDetected:
-            return await self._after_stop("loop", "智能体在重复同样的操作，已停止，")
+            return await self._after_stop("loop", "Agent 在重复同样的操作，已停止，")
         except AgentOutputError as error:
             means = "根据搜索结果" if self._tools else ""
             self._emit(Notice(error.kind, f"{error.message}已改为直接{means}回答。"))

@@ -1,4 +1,4 @@
-"""The results of a check (依据核对): plain frozen data, stored with the answer and drawn elsewhere."""
+"""The results of a check (依据核验): plain frozen data, stored with the answer and drawn elsewhere."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ class AnswerCheck:
         checks = [citation.check for statement in self.statements for citation in statement.citations]
         labels = Counter(check.label for check in sorted(checks, key=lambda check: _ORDER[check.verdict, check.by]))
         counts = " · ".join(f"{count} 处{label}" for label, count in labels.items())
-        return f"{labels.total()} 处引用：{counts}" if counts else "没有可以核对的引用。"
+        return f"{labels.total()} 处引用：{counts}" if counts else "没有可以核验的引用。"
 
     def to_json(self) -> dict[str, Any]:
         return {

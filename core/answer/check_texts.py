@@ -23,7 +23,7 @@ from core.search.types import Source
 
 WITHDRAWN_VERSION = 0
 """The version of a check without marks, which is to be made again."""
-BEING_REPEATED = SourceCheck(Verdict.UNCHECKED, 0.5, "核对程序已经更新，正在重新核对…")
+BEING_REPEATED = SourceCheck(Verdict.UNCHECKED, 0.5, "核验程序已经更新，正在重新核验…")
 TEXT_LOST = SourceCheck(Verdict.UNCHECKED, 0.5, "来源当时的文字已经不在，或已经变了，原来的标记不再有效。")
 
 

@@ -173,7 +173,7 @@ def cut_off_notices(reason: str) -> tuple[Notice, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Checked(_Event):
-    """The result of 依据核对. A model's second opinion comes as another one, which replaces the first."""
+    """The result of 依据核验. A model's second opinion comes as another one, which replaces the first."""
 
     type = "checked"
     check: AnswerCheck

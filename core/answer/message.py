@@ -112,7 +112,7 @@ class Message:
 
     @property
     def check(self) -> AnswerCheck | None:
-        """The result of 依据核对, computed when the answer was complete."""
+        """The result of 依据核验, computed when the answer was complete."""
         return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
 
     @property

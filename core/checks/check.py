@@ -195,7 +195,7 @@ def _index_sources(
         indexed[number].index(wanted)
 
 
-_TOO_LONG = SourceCheck(Verdict.UNCHECKED, 0.5, "回答过长，后面的部分没有核对。")
+_TOO_LONG = SourceCheck(Verdict.UNCHECKED, 0.5, "回答过长，后面的部分没有核验。")
 
 
 def _statement_check(statement: Statement, checks: Mapping[int, SourceCheck]) -> StatementCheck:
@@ -281,11 +281,11 @@ def _written(words: Words) -> str:
 
 def _reason_not_checkable(statement: ParsedStatement, source: IndexedSource) -> str:
     if not source.spans:
-        return "来源没有可供核对的文字。"
+        return "来源没有可供核验的文字。"
     if len(statement.text) > 2 * LONGEST_STATEMENT:
-        return "句子过长，没有核对。"
+        return "句子过长，没有核验。"
     if source.is_chinese != statement.is_chinese:
-        return "来源是另一种语言，没有核对。"
+        return "来源是另一种语言，没有核验。"
     return ""
 
 

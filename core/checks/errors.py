@@ -9,4 +9,4 @@ class CheckInputError(AppError):
     """A file, a folder or a line that cannot be read as expected."""
 
     kind = "check_input"
-    default_message = "没有可以核对的内容。"
+    default_message = "没有可以核验的内容。"

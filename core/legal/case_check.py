@@ -21,8 +21,8 @@ from core.legal.verify import StatuteMark
 
 AGREES, HELD, MENTIONED = "引述与裁判要旨一致", "库中有这个案件", "库中另一案例写到此案号"
 DIFFERS, MALFORMED = "与裁判要旨不一致", "案号形式有误"
-NOT_HELD = "库中没有这个案件，未能核对（不等于不存在）"
-NO_CASES = "还没有导入案例，未能核对（不等于不存在）"
+NOT_HELD = "库中没有这个案件，未能核验（不等于不存在）"
+NO_CASES = "还没有导入案例，未能核验（不等于不存在）"
 NO_LONGER_FOLLOWED = {
     f"指导性案例{number}号": "此案自 2021 年 1 月 1 日起不再参照（最高人民法院法〔2020〕343号）。" for number in (9, 20)
 }

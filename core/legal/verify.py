@@ -318,11 +318,11 @@ class _CitationCheck:
             return self._to_finding(_Assessment(StatuteMark.UNKNOWN, then.note, unchecked_reason=OTHER_EDITION), law)
         today = self._check_current(law)
         if not then.is_exact:
-            return replace(today, note=f"{today.note}{then.note}按现行文本核对。")
+            return replace(today, note=f"{today.note}{then.note}按现行文本核验。")
         ended_later = self._index.repeal(law.key) and not self._index.repeal(law.key, time.period.first)
         if then.law == law and not ended_later:
             return today
-        past = self._check_version(then.law, f"按 {time.period.spaced}施行的版本（{then.law.published} 公布）核对。")
+        past = self._check_version(then.law, f"按 {time.period.spaced}施行的版本（{then.law.published} 公布）核验。")
         if time.source is not PeriodSource.SENTENCE:
             is_current_text = today.mark is StatuteMark.AGREES and past.mark in PROBLEMS
             return replace(past, note=f"{past.note}所述是现行文本。") if is_current_text else past
@@ -456,7 +456,7 @@ class _CitationCheck:
             days = "、".join(one.published or "日期不详" for one in self._index.versions(law.key))
             note = f"库中只有{days}公布的版本。"
             return self._to_finding(_Assessment(StatuteMark.UNKNOWN, note, unchecked_reason=OTHER_EDITION), law)
-        note = f"按{_version_name(version)}核对" + ("。" if version == law else "，不是现行文本。")
+        note = f"按{_version_name(version)}核验" + ("。" if version == law else "，不是现行文本。")
         finding = self._check_version(version, note)
         if finding.mark is not StatuteMark.DIFFERS or edition.year:
             return finding

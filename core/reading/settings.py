@@ -45,7 +45,7 @@ class ReadingSettings(Section):
     )
     keep: Flag = Field(
         True,
-        description="是否把读到的网页文字与回答一起保存，供以后查看；不保存时，以后打开的回答没有依据核对的标记。附件的文字总是与问题一起保存",
+        description="是否把读到的网页文字与回答一起保存，供以后查看；不保存时，以后打开的回答没有依据核验的标记。附件的文字总是与问题一起保存",
     )
     allow_hosts: Hosts = Field((), description="内网中可以阅读的主机；80 和 443 之外的端口要写出来")
     deny_hosts: Hosts = Field((), description="不阅读的主机，其下级域名也不读")

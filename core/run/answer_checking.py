@@ -1,4 +1,4 @@
-"""依据核对 of an answer, against the texts of its sources as they were read."""
+"""依据核验 of an answer, against the texts of its sources as they were read."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ T = TypeVar("T")
 REVIEWS_AT_ONCE = 4
 """The number of automatic reviews that ask the model at once. Answers go first."""
 SOURCES_UNUSED = Notice(
-    "sources_unused", "这个回答没有引用任何来源：与所读原文相符的句子由程序标出，其余内容没有核对过。"
+    "sources_unused", "这个回答没有引用任何来源：与所读原文相符的句子由程序标出，其余内容没有核验过。"
 )
 
 
@@ -101,7 +101,7 @@ class AnswerService(ABC):
     def start_revision(
         self, message: Message, check: AnswerCheck, texts: TextsByNumber, options: AnswerOptions
     ) -> Future[Revision]:
-        """Start 按核对结果改写 of a finished answer. Counted like a second opinion, with the same errors."""
+        """Start 按核验结果改写 of a finished answer. Counted like a second opinion, with the same errors."""
         return self._start_in_turn(
             options, lambda model: revise_answer(message, check, texts, model, self.checks.meaning)
         )

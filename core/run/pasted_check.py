@@ -1,4 +1,4 @@
-"""依据核对 of a pasted text with its sources, given as addresses or as texts."""
+"""依据核验 of a pasted text with its sources, given as addresses or as texts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def validate_pasted_text(text: str) -> str:
     """Return the cleaned text. Raises CheckInputError if it is empty or too long."""
     text = clean(text).strip()
     if not text:
-        raise CheckInputError("没有要核对的文字。", cure="请粘贴一段带 [1]、[2] 的文字。")
+        raise CheckInputError("没有要核验的文字。", cure="请粘贴一段带 [1]、[2] 的文字。")
     _refuse_longer(text, MAX_TEXT_LENGTH, "文字")
     return text
 
@@ -68,14 +68,14 @@ def parse_pasted_sources(input_text: str) -> list[PastedSource]:
     if len({one.number for one in found}) < len(found):
         raise CheckInputError("来源里有相同的编号。", cure="每个编号只用一次。")
     if sum(one.needs_reading for one in found) > MAX_ADDRESSES:
-        raise CheckInputError(f"一次最多阅读 {MAX_ADDRESSES} 个网址。", cure="请分几次核对，或粘贴原文。")
+        raise CheckInputError(f"一次最多阅读 {MAX_ADDRESSES} 个网址。", cure="请分几次核验，或粘贴原文。")
     return found
 
 
 def _refuse_longer(text: str, limit: int, label: str) -> None:
     if len(text) > limit:
         raise CheckInputError(
-            f"{label}有 {len(text):,} 字，超过 {limit:,} 字的上限，没有核对。", cure="请分成几次核对。"
+            f"{label}有 {len(text):,} 字，超过 {limit:,} 字的上限，没有核验。", cure="请分成几次核验。"
         )
 
 

@@ -63,7 +63,7 @@ def control_groups(settings: Settings, picked: Mapping[str, str]) -> tuple[Contr
             ),
         ),
         ControlGroup(
-            "模型与智能体",
+            "模型与 Agent",
             (
                 model := _model(settings),
                 _temperature(settings, model.options.get(picked.get("model", ""))),
@@ -193,7 +193,7 @@ def _max_iterations(settings: Settings) -> Control:
     most = max(configured, settings.panel.max_iterations or 0)
     return Control(
         "max_iterations",
-        "智能体最多几轮",
+        "Agent 最多几轮",
         f"到了上限，就根据已经找到的内容回答。这里最多可以选 {shown(most)}。",
         {shown(rounds): rounds for rounds in range(1, most + 1)},
         shown(configured),
@@ -207,7 +207,7 @@ def _max_execution_time(settings: Settings) -> Control:
     points = {*(seconds for seconds in _SECONDS if seconds < most), configured, most}
     return Control(
         "max_execution_time",
-        "智能体最长时间",
+        "Agent 最长时间",
         f"到了时间，就根据已经找到的内容回答。这里最多可以选 {shown(most)}。",
         {shown(seconds): seconds for seconds in sorted(points)},
         shown(configured),

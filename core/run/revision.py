@@ -1,4 +1,4 @@
-"""按核对结果改写: a model gets its own answer and the problems that the check found, and writes another version.
+"""按核验结果改写: a model gets its own answer and the problems that the check found, and writes another version.
 
 The new text is not trusted: it is checked like the first one, and the reader decides between the two.
 """

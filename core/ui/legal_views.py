@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 VIEW = "legal_view"
-LAWS, CASES, DRAFT, CLAIMS, IMPORT = "查法规", "查案例", "核验文稿", "依据核对", "导入"
+LAWS, CASES, DRAFT, CLAIMS, IMPORT = "查法规", "查案例", "核验文稿", "依据核验", "导入"
 VIEWS = (LAWS, CASES, DRAFT, CLAIMS, IMPORT)
 
 

@@ -77,7 +77,7 @@ class ChatState:
     reviews: dict[str, Future[Checked | None]] = field(default_factory=dict)
     """Reviews of answers that began by themselves and are not followed yet, by the answer's id."""
     unfolded_id: str = ""
-    """Id of the answer whose fold 依据核对 stays open. With a new title Streamlit takes it for another widget."""
+    """Id of the answer whose fold 依据核验 stays open. With a new title Streamlit takes it for another widget."""
     waiting_files: tuple[Page, ...] = ()
     """Files that were read and wait for the next accepted question."""
     files: dict[str, tuple[Page, ...]] = field(default_factory=dict)

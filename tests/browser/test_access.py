@@ -60,7 +60,7 @@ def test_axe_finds_nothing_on_the_other_pages(serve: Serve, visit: Visit) -> Non
         ("/settings", ("引擎", "配置", "诊断", "提示词")),
         ("/help", ()),
         ("/help?article=search-toggle", ()),
-        ("/legal", ("查案例", "核验文稿", "依据核对", "导入")),
+        ("/legal", ("查案例", "核验文稿", "依据核验", "导入")),
         ("/dashboard", ("引擎", "缓存", "模型", "错误", "记录")),
     ):
         page.goto(visitor.url + path)

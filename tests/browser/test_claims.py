@@ -1,4 +1,4 @@
-"""依据核对 on the page: chips and their cards, the list below the answer, after a reload, on a phone, with the keyboard."""
+"""依据核验 on the page: chips and their cards, the list below the answer, after a reload, on a phone, with the keyboard."""
 
 from __future__ import annotations
 
@@ -157,14 +157,14 @@ def test_a_sentence_without_a_number_that_the_page_says_has_a_dashed_chip_that_i
     expect(chip).to_have_css("border-top-style", "dashed")
     chip.hover()
     expect(chip.locator(".wy-card")).to_contain_text("模型没有标注来源；原文与 [1] 相符。")
-    expect(last(visitor).get_by_text("依据核对 · 1 句无出处 · 1 句未标注，与来源相符")).to_be_visible()
+    expect(last(visitor).get_by_text("依据核验 · 1 句无出处 · 1 句未标注，与来源相符")).to_be_visible()
     last(visitor).get_by_role("button", name="复制").click()
     expect(last(visitor).locator(".wy-copy")).to_have_attribute("data-said", "已复制")
     copied = visitor.page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(f"{UNNUMBERED}\n\n**与回答相符的来源（模型没有标注）**\n\n- \\[1\\] [供水量增加](http")
 
 
-TAB = "依据核对"
+TAB = "依据核验"
 
 
 def go(visitor: Visitor, view: str) -> None:
@@ -179,7 +179,7 @@ def check_in_the_tab(visitor: Visitor, text: str, sources: str) -> None:
     page.get_by_label("来源", exact=True).fill(sources)
     page.keyboard.press("Tab")
     visitor.settled()  # a button that is just being replaced takes no click
-    page.get_by_role("button", name="核对", exact=True).click()
+    page.get_by_role("button", name="核验", exact=True).click()
 
 
 def test_any_text_is_checked_against_addresses_and_keeps_its_place(

@@ -91,7 +91,7 @@ def test_what_is_chosen_is_used_kept_and_taken_back(
 def test_on_a_phone_the_panel_fits_and_works(two_models: AppServer, visit: Visit) -> None:
     visitor = visit(two_models, width=390)
     visitor.page.get_by_test_id("stExpandSidebarButton").click()
-    for group in ("搜索设置", "模型与智能体"):
+    for group in ("搜索设置", "模型与 Agent"):
         sidebar(visitor).get_by_text(group).click()
     visitor.pick("语言", "英文")
     expect(sidebar(visitor).get_by_text("搜索设置 · 已修改 1 项")).to_be_visible()

@@ -187,7 +187,7 @@ def test_a_check_that_remembers_says_the_same_and_compares_only_what_is_new(monk
 
 def test_numbers_without_a_source_and_answers_without_numbers_are_no_error() -> None:
     assert check_answer("公司的员工总数为3000人[9]。", []).statements == ()
-    assert check_answer("", []).summary == "没有可以核对的引用。"
+    assert check_answer("", []).summary == "没有可以核验的引用。"
 
 
 def test_what_is_beyond_the_limits_says_so() -> None:

@@ -44,9 +44,9 @@ def only(checker: CaseChecker, text: str) -> CaseFinding:
         ("参照指导案例24号处理。", "○", "库中有这个案件"),
         ("见(2021)闽民终345号判决。", "○", "库中有这个案件"),
         (f"见{JUDGMENT}判决。", "○", "库中另一案例写到此案号"),
-        ("见指导案例25号。", "？", "库中没有这个案件，未能核对（不等于不存在）"),
-        ("见（2023）京01民终12号。", "？", "库中没有这个案件，未能核对（不等于不存在）"),
-        ("见检例第24号。", "？", "库中没有这个案件，未能核对（不等于不存在）"),
+        ("见指导案例25号。", "？", "库中没有这个案件，未能核验（不等于不存在）"),
+        ("见（2023）京01民终12号。", "？", "库中没有这个案件，未能核验（不等于不存在）"),
+        ("见检例第24号。", "？", "库中没有这个案件，未能核验（不等于不存在）"),
         ("见（2031）京01民终12号。", "✗", "案号形式有误"),
         ("见（2023）京99民终12号。", "✗", "案号形式有误"),
         ("见（2023）京01号。", "✗", "案号形式有误"),
@@ -143,7 +143,7 @@ def test_sources_that_contain_the_number(checker: CaseChecker) -> None:
     texts = {1: "别的", 2: "法院作出(2023)京01民终12号判决", 3: "第二十五号指导性案例", 5: "〔2023〕京01民终12号之外"}
     first, second = with_sources(findings, texts)
     assert (first.sources, second.sources) == ((2, 5), (3,))
-    assert first.sentence == "库中没有这个案件，未能核对（不等于不存在）。来源 [2][5] 中有此案号。"
+    assert first.sentence == "库中没有这个案件，未能核验（不等于不存在）。来源 [2][5] 中有此案号。"
     assert with_sources(findings, {})[0].source_note == ""
 
 
@@ -153,7 +153,7 @@ def test_without_cases_nothing_is_claimed(tmp_path: Path, has_laws: bool) -> Non
     if has_laws:
         invented.library(tmp_path, invented.jsonl(tmp_path / "a.jsonl", law))
     checker = CaseChecker(LegalLibrary(tmp_path))
-    assert only(checker, "见指导案例24号。").sentence == "还没有导入案例，未能核对（不等于不存在）。"
+    assert only(checker, "见指导案例24号。").sentence == "还没有导入案例，未能核验（不等于不存在）。"
     assert only(checker, "见（2031）京01民终12号。").mark == "✗"
 
 

@@ -33,7 +33,7 @@ def only(verifier: Verifier, text: str, time: str = "", asked: str = "") -> Stat
 def test_it_is_compared_with_the_law_of_the_time(verifier: Verifier, text: str, time: str) -> None:
     verdict = only(verifier, text, time)
     assert (verdict.mark.value, verdict.published) == ("✓", "2010-05-01")
-    assert "施行的版本（2010-05-01 公布）核对" in verdict.note
+    assert "施行的版本（2010-05-01 公布）核验" in verdict.note
     assert only(verifier, OLD).mark.value == "⌛"
 
 
@@ -51,7 +51,7 @@ def test_a_date_that_only_stands_before_it_makes_nothing_worse(verifier: Verifie
     verdict = only(verifier, f"2015年的事，{NEW}")
     assert (verdict.mark.value, verdict.published) == ("✓", "2020-08-08")
     assert verdict.note == "2015 年施行的是 2010-05-01 公布的版本，请核对适用哪一版。"
-    assert only(verifier, f"2009年的事，{NEW}").note.endswith("按现行文本核对。")
+    assert only(verifier, f"2009年的事，{NEW}").note.endswith("按现行文本核验。")
     assert only(verifier, f"2015年的事。{NEW}").note == "", "another sentence"
     assert only(verifier, f"2023年的事，{NEW}").note == "", "the law has not changed since"
 
@@ -80,4 +80,4 @@ def test_a_time_beside_the_citation_comes_before_that_of_the_question(verifier: 
 def test_a_law_that_was_made_after_what_was_asked_about_is_checked_as_it_is(verifier: Verifier) -> None:
     verdict = only(verifier, "《海灯法典》第二条规定：“任何人不得遮挡海灯。”", asked="2015")
     assert verdict.mark.value == "✓"
-    assert verdict.note == "2015 年时还没有这部法规：它 2021-01-01 制定，2022-01-01 起施行。按现行文本核对。"
+    assert verdict.note == "2015 年时还没有这部法规：它 2021-01-01 制定，2022-01-01 起施行。按现行文本核验。"

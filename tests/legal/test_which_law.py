@@ -129,7 +129,7 @@ OLD = "灯塔由守塔人看守，旧规定。"
 def test_a_named_version_is_the_one_that_is_compared(verifier: Verifier, named: str) -> None:
     verdict = only(verifier, f"{named}第二条规定：“{OLD}”")
     assert (verdict.mark, verdict.published) == (StatuteMark.AGREES, "2010-05-01")
-    assert verdict.note == "按2010-05-01公布的版本核对，不是现行文本。"
+    assert verdict.note == "按2010-05-01公布的版本核验，不是现行文本。"
     assert verdict.cited.startswith(named)
 
 
@@ -141,7 +141,7 @@ def test_what_another_version_says_is_not_what_the_named_one_says(verifier: Veri
     missing = only(verifier, "2010年《灯塔法》第五条")
     assert (missing.mark, missing.note) == (
         StatuteMark.MISSING,
-        "按2010-05-01公布的版本核对，不是现行文本。全文共三条。",
+        "按2010-05-01公布的版本核验，不是现行文本。全文共三条。",
     )
 
 

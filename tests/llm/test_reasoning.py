@@ -114,18 +114,18 @@ def test_reasoning_beside_parallel_calls_goes_back_as_deepseek_demands() -> None
         world.server.reasoning_tokens = 3
         world.server.reply = in_turn(
             [Thinks("先查计算办法。", parts=3), SEARCH, LOOK_UP],
-            [Thinks("再核对一次。"), Call("web_search", '{"query": "经济补偿 上限"}')],
+            [Thinks("再核验一次。"), Call("web_search", '{"query": "经济补偿 上限"}')],
             [Thinks("够了。"), "按工作年限计算 [1]。"],
         )
         events = world.ask()
         second, third = world.server.requests[-2:]
     assert answer(events).text == "按工作年限计算 [1]。"
     assert len(of(events, SearchStarted)) == 3
-    assert thoughts(events) == "先查计算办法。再核对一次。够了。"
+    assert thoughts(events) == "先查计算办法。再核验一次。够了。"
     assert [m.get("reasoning_content") for m in second["messages"] if m.get("tool_calls")] == ["先查计算办法。"]
     assert [m.get("reasoning_content") for m in third["messages"] if m.get("tool_calls")] == [
         "先查计算办法。",
-        "再核对一次。",
+        "再核验一次。",
     ]
     (usage,) = of(events, Usage)
     assert (usage.output, usage.reasoning) == (21, 9)

@@ -1,4 +1,4 @@
-"""依据核对 of answers: with the run, of older answers again, and never in the way of an answer."""
+"""依据核验 of answers: with the run, of older answers again, and never in the way of an answer."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_no_green_of_another_checker_is_shown_while_it_is_made_again() -> None:
         waiting = checks.check_for(entry, load)
         assert verdicts(waiting) == [Verdict.UNCHECKED]
         assert waiting is not None
-        assert "正在重新核对" in waiting.statements[0].citations[0].check.reason
+        assert "正在重新核验" in waiting.statements[0].citations[0].check.reason
         assert not checks.is_repeated(entry)
         may_load.set()
         until(lambda: checks.is_repeated(entry))

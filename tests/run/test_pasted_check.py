@@ -74,7 +74,7 @@ def test_what_cannot_be_understood_is_a_sentence(written: str, said: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [(" \n", "没有要核对的文字"), ("甲" * (MAX_TEXT_LENGTH + 1), "20,001 字，超过")]
+    ("text", "said"), [(" \n", "没有要核验的文字"), ("甲" * (MAX_TEXT_LENGTH + 1), "20,001 字，超过")]
 )
 def test_a_text_that_is_none_or_too_long_is_refused(text: str, said: str) -> None:
     with pytest.raises(CheckInputError, match=said):
@@ -101,7 +101,7 @@ def test_addresses_are_read_and_each_that_was_not_is_a_sentence(web: Web, reader
     assert set(found[1:]) == {Verdict.UNCHECKED}, "nothing is said of what was not read"
     assert [source.read for source in result.sources] == ["page", "snippet", "snippet"]
     assert result.check is not None
-    assert "没有可供核对的文字" in result.check.statements[1].citations[0].check.reason
+    assert "没有可供核验的文字" in result.check.statements[1].citations[0].check.reason
     gone, private, missing = result.problems
     assert gone.startswith("[2] ")
     assert private.startswith("[3] ")

@@ -78,14 +78,14 @@ Chat 和 Agent 选哪个好 choose-mode
 能不能切换成深色主题 dark-mode-and-mobile
 有哪些快捷键 dark-mode-and-mobile
 追问的时候用什么词搜索 chat-mode
-智能体是怎么工作的 agent-mode,agent-steps
+Agent 是怎么工作的 agent-mode,agent-steps
 在哪里看 Agent 的思考过程 agent-steps
 Agent 最多能循环几次 agent-limits,agent-loop
-提示智能体在重复同样的操作 agent-loop
+提示 Agent 在重复同样的操作 agent-loop
 回答里的上标数字能点吗 citations
 参考文献是谁列出来的 references
 引用的编号怎么不见了 missing-citation
-搜索账本在哪里看 search-ledger
+搜索记录在哪里看 search-ledger
 能不能只搜新闻 search-types
 搜索失败了还会回答吗 search-degraded,all-engines-failed
 怎么中断正在写的回答 stop-answer

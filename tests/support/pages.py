@@ -28,7 +28,7 @@ from support.shared import shared, shared_and_closed
 def open_page(**query: str) -> AppTest:
     """With the groups of the settings panel open: what nobody has opened is not drawn."""
     page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=30)
-    page.session_state["panel_搜索设置"] = page.session_state["panel_模型与智能体"] = True
+    page.session_state["panel_搜索设置"] = page.session_state["panel_模型与 Agent"] = True
     page.query_params.update(query)
     page.run()
     assert not page.exception

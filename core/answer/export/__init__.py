@@ -1,5 +1,5 @@
 """Exports of a conversation: a Word document, Markdown, one HTML page, JSON. Each answer comes with its references, the
-results of 依据核对 and, where it cites statutes, of 法条核验.
+results of 依据核验 and, where it cites statutes, of 法条核验.
 
 Text of a model or a web page can neither become a link nor load anything, because other programs will show it.
 """

@@ -130,7 +130,7 @@ def source_lists(message: Message) -> Iterator[tuple[str, Sequence[Source]]]:
 
 
 def check_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str]:
-    """Yield the lines of 依据核对: the totals, then each place that a reader should look at."""
+    """Yield the lines of 依据核验: the totals, then each place that a reader should look at."""
     check = with_statutes(message.check, check_statutes(message))
     if check is None or not (totals := tally(check)):
         return

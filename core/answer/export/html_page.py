@@ -83,7 +83,7 @@ def _section(message: Message, anchor: str, zone: tzinfo | None, check_statutes:
     else:
         when = common.origin_line(message, zone)
         text = render_standalone(message.text, message.sources, anchor=anchor)
-        inside = Markup("<div>%s</div>") % text + _list("依据核对", common.check_lines(message, check_statutes))
+        inside = Markup("<div>%s</div>") % text + _list("依据核验", common.check_lines(message, check_statutes))
         inside += _list("法条核验", common.statute_lines(message, check_statutes))
         inside += _list("案号核验", common.case_lines(message, check_statutes))
         inside += _references_and_remarks(message, anchor, zone)

@@ -41,7 +41,7 @@ def answer_as_markdown(
     """Return one answer with the results of its checks and its references."""
     parts = [make_inert(message.shown_text)]
     checks = {
-        "依据核对": common.check_lines(message, check_statutes),
+        "依据核验": common.check_lines(message, check_statutes),
         "法条核验": common.statute_lines(message, check_statutes),
         "案号核验": common.case_lines(message, check_statutes),
     }

@@ -75,7 +75,7 @@ def _write_answer(
 ) -> None:
     _write_remark(document, common.origin_line(message, zone))
     WordBody(document, message.cited, anchor).write(message.text)
-    _write_list(document, "依据核对", common.check_lines(message, check_statutes))
+    _write_list(document, "依据核验", common.check_lines(message, check_statutes))
     _write_list(document, "法条核验", common.statute_lines(message, check_statutes))
     _write_list(document, "案号核验", common.case_lines(message, check_statutes))
     for name, sources in common.source_lists(message):

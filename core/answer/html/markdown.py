@@ -291,7 +291,7 @@ def uncited_html(statement: UncitedStatement) -> Markup:
     """Return what is known of a statement without a number, as small words behind it."""
     statute = statement.statute
     if statute is None:
-        told = "由前文推出的结论，程序没有核对" if statement.is_conclusion else "这句话没有注明出处"
+        told = "由前文推出的结论，程序没有核验" if statement.is_conclusion else "这句话没有注明出处"
         return _SMALL_WORDS % ("", told, uncited_label(statement))
     told = f"法条核验 {one_line(statute.cited)}：{statute.meaning}。{statute.note}"
     return _SMALL_WORDS % (_CLASSES.get(statute.mark, ""), told, uncited_label(statement))

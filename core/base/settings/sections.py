@@ -150,7 +150,7 @@ class LegalSettings(Section):
     case_words: Names = Field(("案例",), description="案例搜索附加的词；在 settings.yaml 中写 [] 表示不加")
     embedding: str = Field(
         "",
-        description="按意思查法条和案例的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。依据核对也用它：字句都不相近、意思却可能相近的，标为未核而不是未见。需要先安装 requirements-embedding.txt",
+        description="按意思查法条和案例的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。依据核验也用它：字句都不相近、意思却可能相近的，标为未核而不是未见。需要先安装 requirements-embedding.txt",
     )
     built_in: Flag = Field(
         True,
@@ -336,7 +336,7 @@ class RetentionSettings(Section):
         0,
         ge=0,
         le=36_500,
-        description="读过的网页和附件的文字保存多少天，之后只留下回答和来源的摘要，依据核对的标记随之失效；0 与对话一起保存",
+        description="读过的网页和附件的文字保存多少天，之后只留下回答和来源的摘要，依据核验的标记随之失效；0 与对话一起保存",
     )
     preference_days: Days = Field(0, ge=0, le=36_500, description="侧栏里的选择多少天没有用过就忘记；0 一直保存")
 

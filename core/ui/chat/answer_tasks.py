@@ -109,12 +109,12 @@ def _finish(id: str, task: session.AnswerTask) -> None:
 
 
 def fold_key(entry: Message) -> str:
-    """Return the key of the fold 依据核对 of an answer."""
+    """Return the key of the fold 依据核验 of an answer."""
     return f"claims-{entry.id}"
 
 
 def save_answer(app: App, entry: Message, *, unfold: bool = True) -> None:
-    """Replace an answer on the page and in the database. `unfold`: its fold 依据核对 is open afterwards."""
+    """Replace an answer on the page and in the database. `unfold`: its fold 依据核验 is open afterwards."""
     session.chat().replace_message(entry)
     if unfold:
         session.chat().unfolded_id = entry.id

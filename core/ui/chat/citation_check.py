@@ -1,4 +1,4 @@
-"""Citation check (依据核对) below an answer: a summary line that unfolds into every compared place, problems first."""
+"""Citation check (依据核验) below an answer: a summary line that unfolds into every compared place, problems first."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def draw(app: App, entry: Message, check: AnswerCheck | None) -> None:
 
 
 def _draw_fold(app: App, entry: Message, check: AnswerCheck) -> None:
-    title, key, chat = f"依据核对 · {tally(check)}", answer_tasks.fold_key(entry), session.chat()
+    title, key, chat = f"依据核验 · {tally(check)}", answer_tasks.fold_key(entry), session.chat()
     if chat.unfolded_id == entry.id:
         chat.unfolded_id, st.session_state[key] = "", True
     fold = st.expander(escape_label(title), icon=":material/fact_check:", key=key, on_change="rerun")

@@ -1,4 +1,4 @@
-"""Revision after a check (按核对结果改写), in the fold 依据核对: shown as a difference, adopted by the reader, old
+"""Revision after a check (按核验结果改写), in the fold 依据核验: shown as a difference, adopted by the reader, old
 answer kept."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HELP = "模型保留有依据的内容，改正或删去不符、未见和无出
 def draw_button(app: App, entry: Message, check: AnswerCheck) -> None:
     if _is_last(entry) and has_problems(check) and answer_tasks.is_possible(app, entry):
         revise = partial(_start_revision, app, entry, check)
-        st.button("按核对结果改写", key=f"mend-{entry.id}", icon=":material/edit_note:", on_click=revise, help=HELP)
+        st.button("按核验结果改写", key=f"mend-{entry.id}", icon=":material/edit_note:", on_click=revise, help=HELP)
 
 
 def _is_last(entry: Message) -> bool:
@@ -61,7 +61,7 @@ def _discard_proposal() -> None:
     session.chat().proposal = None
 
 
-@st.dialog("按核对结果改写", width="medium", icon=":material/edit_note:", on_dismiss=_discard_proposal)
+@st.dialog("按核验结果改写", width="medium", icon=":material/edit_note:", on_dismiss=_discard_proposal)
 def _draw_dialog(app: App, entry: Message, revision: Revision) -> None:
     if revision.check is not None and (counted := tally(revision.check)):
         st.caption(escape_label(f"改写后：{counted}"))

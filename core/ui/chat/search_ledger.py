@@ -1,4 +1,4 @@
-"""Search ledger (搜索账本): what was searched, which engine answered, which did not and why. Shown with every answer
+"""Search ledger (搜索记录): what was searched, which engine answered, which did not and why. Shown with every answer
 that searched."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OUTCOMES = {
 
 def draw(app: App, searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
     """Draw the ledger. With `can_edit` the reader may change the words; an agent chooses its own."""
-    title = Markup('<div class="wy-refs-title">搜索账本</div>')
+    title = Markup('<div class="wy-refs-title">搜索记录</div>')
     draw_html(title + Markup().join(entry_html(search.response, search.asked) for search in searches))
     if can_repeat and can_edit:
         _search_form(app, searches[-1].response.query.text, key)

@@ -1,4 +1,4 @@
-"""Second opinion of a model on an answer: by itself, or by the button 让模型复核 in the fold 依据核对."""
+"""Second opinion of a model on an answer: by itself, or by the button 让模型复核 in the fold 依据核验."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ MODEL_MENU = "model_menu"
 MODEL_CONTROL = "model"
 """Name of the control that stands at the input instead of in the sidebar."""
 
-_ICONS = {"搜索设置": ":material/travel_explore:", "模型与智能体": ":material/tune:"}
+_ICONS = {"搜索设置": ":material/travel_explore:", "模型与 Agent": ":material/tune:"}
 
 
 def current_choices(app: App) -> Choices:

@@ -50,7 +50,7 @@ def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> 
 
 def _title(sources: Sequence[Source], official: Sequence[str], *, are_unused: bool = False) -> str:
     if not sources:
-        return "没有来源 · 搜索账本"
+        return "没有来源 · 搜索记录"
     sites: dict[str, str] = {}
     for source in sources:
         site = LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title

@@ -67,7 +67,7 @@ def _count_html(marked: Sequence[TextSpan], anchor: str) -> Markup:
     counted = Counter(f"{verdict.mark} {verdict.label}".strip() for verdict in verdicts)
     kinds = " · ".join(f"{kind} {count}" for kind, count in counted.items())
     link = Markup('<a href="#%s">跳到第一处</a>') % anchor
-    words = Markup('<div class="wy-dim wy-places">核对时比较过的 %s 处已标出（%s）。%s</div>')
+    words = Markup('<div class="wy-dim wy-places">核验时比较过的 %s 处已标出（%s）。%s</div>')
     return words % (len(marked), kinds, link)
 
 

@@ -34,7 +34,7 @@ USAGE_LABELS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
 COPY_BUTTON = Markup('<button type="button" class="wy-copy" title="复制回答（Markdown）">复制</button>')
 """Copy button. A script of the page turns the drawn answer into Markdown when it is clicked."""
 NO_LAW_LIBRARY = Markup(
-    '<div class="wy-law wy-dim">法条核验：法规库是空的，回答引用的法条没有核对。可以在「'
+    '<div class="wy-law wy-dim">法条核验：法规库是空的，回答引用的法条没有核验。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页下载国家法律，只需一次点击。</div>'
 )
 READ_ONLY_NOTE = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"

@@ -71,7 +71,7 @@ def draw_web_results(response: SearchResponse, library_name: str) -> None:
     """Draw results of the web search that replaces the library."""
     st.caption(f"{library_name}没有合适的内容，以下来自网络搜索：{escape_label(search_ledger.summary(response))}")
     draw_results(response.results)
-    with st.expander("搜索账本", icon=":material/receipt_long:"):
+    with st.expander("搜索记录", icon=":material/receipt_long:"):
         draw_html(search_ledger.entry_html(response))
 
 

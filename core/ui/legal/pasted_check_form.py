@@ -1,4 +1,4 @@
-"""Citation check (依据核对) of a pasted text and its sources, drawn as below an answer."""
+"""Citation check (依据核验) of a pasted text and its sources, drawn as below an answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT, SOURCES, RESULT = "claims_text", "claims_sources", "claims_result"
 def draw(app: App) -> None:
     """Draw the form and the result of the last check."""
     st.caption(
-        f"逐句核对一段带 [1]、[2] 的文字：来源是否这样说。不用大模型。来源可以是网址（一次最多 {MAX_ADDRESSES} 个，"
+        f"逐句核验一段带 [1]、[2] 的文字：来源是否这样说。不用大模型。来源可以是网址（一次最多 {MAX_ADDRESSES} 个，"
         "打开阅读，计入你的搜索次数），也可以是粘贴的原文。"
     )
     with st.form("claims", border=False):
@@ -38,7 +38,7 @@ def draw(app: App) -> None:
             height=140,
             placeholder="每行一个网址，第一行是 [1]。\n或者粘贴原文，在每份原文前单独一行写 [1]、[2]。",
         )
-        if st.form_submit_button("核对", type="primary", icon=":material/fact_check:"):
+        if st.form_submit_button("核验", type="primary", icon=":material/fact_check:"):
             st.session_state[RESULT] = _check(app, text or "", written or "")
     match st.session_state.get(RESULT):
         case PastedTextCheck() as result:
@@ -53,7 +53,7 @@ def _check(app: App, text: str, written: str) -> PastedTextCheck | str:
         text, sources = validate_pasted_text(text), parse_pasted_sources(written)
         if any(one.needs_reading for one in sources):
             app.search.admit(identity.rate_limited_visitor())
-        with st.spinner("正在核对…"):
+        with st.spinner("正在核验…"):
             return check_pasted_text(text, sources, app.reader, app.checks.meaning)
     except AppError as error:
         return str(error)
@@ -64,7 +64,7 @@ def _draw_result(result: PastedTextCheck) -> None:
     if result.problems:
         st.warning("\n\n".join(map(escape_label, result.problems)), icon=":material/warning:")
     if check is None or not (check.statements or check.uncited):
-        st.info("没有可以核对的引用：请在句子后面写 [1]、[2]，编号与来源对应。", icon=":material/info:")
+        st.info("没有可以核验的引用：请在句子后面写 [1]、[2]，编号与来源对应。", icon=":material/info:")
         return
     st.subheader(escape_label(tally(check)), anchor=False)
     with st.container(border=True):

@@ -147,8 +147,8 @@ def test_what_was_checked_goes_along() -> None:
     case = CaseFinding(StatuteMark.UNKNOWN, 0, 7, "指导案例24号", "指导性案例24号", "库中没有这个案件")
     written = as_word("题", [message], check_statutes=lambda text: StatuteCheck((verdict,), cases=(case,)))
     found = lines(docx.Document(BytesIO(written)))
-    assert "依据核对" in found
-    assert any(line.startswith("✗") for line in found[found.index("依据核对") :])
+    assert "依据核验" in found
+    assert any(line.startswith("✗") for line in found[found.index("依据核验") :])
     assert any("民法典第九千条" in line for line in found[found.index("法条核验") :])
     assert found[found.index("案号核验") + 1] == "？ 指导案例24号：库中没有这个案件。"
 

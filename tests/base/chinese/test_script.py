@@ -64,7 +64,7 @@ def test_and_back_word_by_word(plain: str, written: str) -> None:
 
 
 def test_what_was_written_back_is_compared_as_the_same() -> None:
-    """Else 依据核对 would doubt a quotation for its script."""
+    """Else 依据核验 would doubt a quotation for its script."""
     every = "".join(map(chr, range(0x3400, 0xA000)))
     assert comparison_form(to_traditional(every)) == comparison_form(every)
 

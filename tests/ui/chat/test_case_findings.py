@@ -57,7 +57,7 @@ def test_every_case_has_a_chip_and_its_sentence(cases: None) -> None:
             "引述与裁判要旨一致。",
             "<b>与裁判要旨不一致。</b>",
             "裁判要点：第124种要点，与浮标的颜色和登记有关。",
-            "<b>库中没有这个案件，未能核对（不等于不存在）。</b>来源 [2] 中有此案号。",
+            "<b>库中没有这个案件，未能核验（不等于不存在）。</b>来源 [2] 中有此案号。",
             "<b>案号形式有误。</b>2031 年还没有到。",
             'href="/legal?case=%E6%8C%87%E5%AF%BC%E6%80%A7%E6%A1%88%E4%BE%8B24%E5%8F%B7"',
         ):
@@ -68,7 +68,7 @@ def test_every_case_has_a_chip_and_its_sentence(cases: None) -> None:
 
 def test_without_cases_it_says_that_nothing_was_compared() -> None:
     shown = html(answered("参照指导案例24号。").chat_message[-1])
-    assert "还没有导入案例，未能核对（不等于不存在）。" in shown
+    assert "还没有导入案例，未能核验（不等于不存在）。" in shown
     assert "还没有导入法规库" not in shown, "no statute is cited"
 
 

@@ -1,4 +1,4 @@
-"""依据核对 on the chat page: what it says of an answer that has no sources, or cites none of them."""
+"""依据核验 on the chat page: what it says of an answer that has no sources, or cites none of them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_source_that_was_not_cited_is_named_in_the_text_the_fold_and_the_lists
     page = page_with(answer(2))
     titles = [fold.label.replace("\\", "") for fold in page.main.expander]
     assert titles[0].startswith("2 个来源 ")
-    assert "依据核对 · 1 句未标注，与来源相符" in titles
+    assert "依据核验 · 1 句未标注，与来源相符" in titles
     shown = html(page)
     assert ">未标注，与 [2] 相符</a>" in shown
     assert "无出处" not in shown
@@ -101,6 +101,6 @@ def test_a_sentence_that_names_an_article_and_a_conclusion_are_told_in_the_text_
     shown = html(page)
     assert "守塔人应当在日落前点灯。<sup" in shown
     assert ">✓ 引述与条文一致</sup>" in shown
-    assert 'title="由前文推出的结论，程序没有核对">结论，未核</sup>' in shown
+    assert 'title="由前文推出的结论，程序没有核验">结论，未核</sup>' in shown
     assert "无出处" not in shown
     assert page.button_group(key="claims-kind-a1").options == ["✓ 引述与条文一致 1", "结论，未核 1"]

@@ -75,7 +75,7 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
     assert "◇ 有据（模型复核） [1]" in shown
     assert "✓ 有据" not in shown
     assert "模型认为来源支持这一句，原话如下" in shown
-    assert "依据核对 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "依据核验 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
     assert "看了 1 处，采纳 1 处，另用了 18 tokens。" in values(page.caption)
     assert_costs_are_apart(page)
     assert not offered(page)
@@ -147,7 +147,7 @@ def test_the_answer_is_there_before_the_review_which_comes_by_itself(automatic: 
     reviewed(page)
     assert 'class="cite model"' in html(page)
     assert "模型正在复核" not in html(page)
-    assert "依据核对 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "依据核验 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
     assert not page.session_state[f"claims-{state(page).messages[-1].id}"], "nobody has unfolded it"
     assert_costs_are_apart(page)
     answer = state(page).messages[-1]
@@ -207,7 +207,7 @@ def test_the_review_of_an_answer_that_is_gone_is_dropped(automatic: App, server:
     ]
 
 
-# ── 按核对结果改写 ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── 按核验结果改写 ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 WRONG = "全市将在十一月底以前更换老旧水表九千只[1]。"
 RIGHT = "全市将在十一月底以前更换老旧水表八千只[1]。"
@@ -224,7 +224,7 @@ def labels(page: AppTest) -> list[str]:
 
 def proposed(server: OpenAIServer, text: str = RIGHT) -> AppTest:
     server.reply = in_turn([WRONG], [text])
-    page = click(answered(), "按核对结果改写")
+    page = click(answered(), "按核验结果改写")
     until(lambda: not state(rerun(page)).tasks)
     return unfold(page)
 
@@ -239,7 +239,7 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     assert (answer.text, answer.before) == (RIGHT, WRONG)
     assert answer.usage is not None
     assert answer.usage.total == 36
-    assert "依据核对 · 1 处引用：1 处有据" in [fold.label for fold in page.expander]
+    assert "依据核验 · 1 处引用：1 处有据" in [fold.label for fold in page.expander]
     assert "改写前的回答" in [fold.label for fold in page.expander]
     assert "采用" not in labels(page)
     id = state(page).conversation_id or ""
@@ -247,7 +247,7 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     page = click(page, "恢复")
     old = state(page).messages[-1]
     assert (old.text, old.before) == (WRONG, "")
-    assert "依据核对 · 1 处引用：1 处不符" in [fold.label for fold in page.expander]
+    assert "依据核验 · 1 处引用：1 处不符" in [fold.label for fold in page.expander]
     until(lambda: app.store.load(id, visitor_id=None).messages[-1] == old)
 
 
@@ -255,7 +255,7 @@ def test_who_declines_keeps_the_answer(app: App, server: OpenAIServer) -> None:
     page = click(proposed(server), "不用")
     assert state(page).messages[-1].text == WRONG
     assert "采用" not in labels(unfold(page))
-    assert "按核对结果改写" in labels(page)
+    assert "按核验结果改写" in labels(page)
 
 
 def test_a_version_that_changes_nothing_is_a_sentence(app: App, server: OpenAIServer) -> None:
@@ -266,9 +266,9 @@ def test_a_version_that_changes_nothing_is_a_sentence(app: App, server: OpenAISe
 def test_only_the_last_answer_with_problems_can_be_rewritten(app: App, server: OpenAIServer) -> None:
     server.reply = in_turn([WRONG], [RIGHT])
     page = answered()
-    assert "按核对结果改写" in labels(page)
+    assert "按核验结果改写" in labels(page)
     problem = f"claims-{state(page).messages[-1].id}"
     ask(page, "再说一遍")
     page.session_state[problem] = True
-    assert "按核对结果改写" not in labels(rerun(page)), "another answer came after it"
-    assert "按核对结果改写" not in labels(unfold(page)), "nothing is wrong"
+    assert "按核验结果改写" not in labels(rerun(page)), "another answer came after it"
+    assert "按核验结果改写" not in labels(unfold(page)), "nothing is wrong"

@@ -15,7 +15,7 @@ from support.openai_server import openai_server
 from support.pages import ask, choose, html, open_page, pick, rerun, reset, search, serving, shown
 from support.waiting import until
 
-SEARCH, ANSWERING = "搜索设置", "模型与智能体"
+SEARCH, ANSWERING = "搜索设置", "模型与 Agent"
 
 
 @pytest.fixture

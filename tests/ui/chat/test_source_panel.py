@@ -43,7 +43,7 @@ def test_the_line_counts_sources_and_names_sites() -> None:
     assert titles(page)[0] == (
         "5 个来源 :gray-badge[flk.npc.gov.cn] :blue-badge[官方] :gray-badge[law.example] :gray-badge[news.example] 等 4 处"
     )
-    assert "搜索账本" not in html(page), "nothing is written out before somebody opens it"
+    assert "搜索记录" not in html(page), "nothing is written out before somebody opens it"
     assert not [title for title in titles(page) if "没有引用" in title]
 
 
@@ -60,12 +60,12 @@ def test_the_panel_has_all_that_is_known() -> None:
     assert "第1页的摘要。" * 30 in panel, "not cut"
     assert "另外找到 1 条，没有交给模型" in html(page)
     assert "left.example" in html(page)
-    assert "搜索账本" in html(page)
+    assert "搜索记录" in html(page)
 
 
 def test_an_answer_without_sources_says_so_and_keeps_the_ledger() -> None:
     nothing = SearchFinished(SearchResponse(SearchQuery("甲"), provider="fake"))
-    assert titles(page_with(message_from_run([nothing, Answer("没有。")], seconds=1)))[0] == "没有来源 · 搜索账本"
+    assert titles(page_with(message_from_run([nothing, Answer("没有。")], seconds=1)))[0] == "没有来源 · 搜索记录"
     assert titles(page_with(message_from_run([Answer("你好。")], seconds=1))) == []
 
 

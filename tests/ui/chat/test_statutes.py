@@ -102,7 +102,7 @@ def test_an_answer_without_statutes_has_none(laws: None) -> None:
 def test_without_an_index_one_line_says_where_to_get_it() -> None:
     page = answered()
     shown = html(page.chat_message[-1])
-    assert "法规库是空的，回答引用的法条没有核对" in shown
+    assert "法规库是空的，回答引用的法条没有核验" in shown
     assert 'href="/legal"' in shown
     assert chips(page) == []
     assert "法条核验" not in html(answered("你好[1]。").chat_message[-1])

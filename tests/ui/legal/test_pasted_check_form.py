@@ -1,4 +1,4 @@
-"""The tab 依据核对 without a browser: any text with its sources, drawn as below an answer."""
+"""The tab 依据核验 without a browser: any text with its sources, drawn as below an answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def checked(text: str, sources: str) -> AppTest:
 
 
 def again(page: AppTest) -> AppTest:
-    next(button for button in page.main.button if button.label == "核对").click()
+    next(button for button in page.main.button if button.label == "核验").click()
     return ran(page)
 
 
@@ -82,8 +82,8 @@ def test_one_kind_on_demand_keeps_the_rest_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("text", "sources", "said"),
     [
-        ("", SOURCES, "没有要核对的文字"),
-        ("甲" * (MAX_TEXT_LENGTH + 1), SOURCES, "超过 20,000 字的上限，没有核对"),
+        ("", SOURCES, "没有要核验的文字"),
+        ("甲" * (MAX_TEXT_LENGTH + 1), SOURCES, "超过 20,000 字的上限，没有核验"),
         (STATED, "", "没有看懂来源"),
         (STATED, "随便写的话", "第 1 行不是网址"),
     ],
@@ -100,7 +100,7 @@ def test_a_source_that_is_missing_is_named_and_a_text_without_numbers_told_how()
         page = checked("海州灯塔建成于2001年[5]。", SOURCES)
         assert "文字引用了 [5]，来源里没有给出" in warnings(page)
         page = checked("你好。", SOURCES)
-        assert "没有可以核对的引用" in values(page.info)
+        assert "没有可以核验的引用" in values(page.info)
 
 
 def test_reading_counts_as_a_search_of_the_visitors() -> None:
