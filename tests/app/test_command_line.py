@@ -639,7 +639,7 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     assert told.stdout == (
         "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文就是这么说的。\n"
         "不符 [2] 海州灯塔建成于2003年，塔高六十米。\n     回答说「2003年」，来源说「2001年」。\n"
-        "无出处 另有70家分店。\n2 处引用：1 处有据 · 1 处不符\n标记怎么来的、错多少，见 docs/trust.md。\n"
+        "无出处：另有70家分店。\n2 处引用：1 处有据 · 1 处不符 · 1 句无出处\n标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer.read_text("utf-8")))
     assert [statement["verdict"] for statement in document["statements"]] == ["supported", "contradicted"]
@@ -650,7 +650,7 @@ def test_a_sentence_without_a_number_that_a_source_says(core: Core, sources: Pat
     answer = "海州灯塔建成于2001年，塔高六十米。\n\n另有70家分店。"
     told = core("check", "-", "--sources", str(sources), stdin=answer)
     assert told.stdout == (
-        "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核验的引用。\n"
+        "无出处：另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n1 句无出处 · 1 句未标注，与来源相符\n"
         "标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
@@ -675,11 +675,21 @@ def test_conclusions_and_sentences_that_name_an_article_are_told(core: Core, tmp
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
     answer = "灯塔公司2024年的收入为1.2亿元[1]。因此，它很富有。根据《灯塔法》第三条，守塔人应当在日落前点灯。"
     told = core("check", "-", "--sources", str(sources), stdin=answer, DATA_DIR=str(tmp_path / "data"))
-    assert "结论，未核 因此，它很富有。\n✓ 引述与条文一致 根据《灯塔法》第三条" in told.stdout
+    assert "结论，未核：因此，它很富有。\n✓ 引述与条文一致：根据《灯塔法》第三条" in told.stdout
     (document,) = lines(
         core("check", "-", "--sources", str(sources), "--json", stdin=answer, DATA_DIR=str(tmp_path / "data"))
     )
-    assert [one.get("statute", {}).get("mark") for one in document["uncited"]] == [None, "✓"]
+    assert [one["text"] for one in document["uncited"]] == ["因此，它很富有。"]
+    assert [one["statute"]["mark"] for one in document["statutes"]] == ["✓"]
+
+
+def test_a_number_without_a_source_is_told_beside_its_sentence(core: Core, sources: Path) -> None:
+    answer = "灯塔公司2024年的收入为1.2亿元[1]。守塔人喜欢唱歌【6】。公司很大[1][7]。"
+    told = core("check", "-", "--sources", str(sources), stdin=answer)
+    assert "无出处：守塔人喜欢唱歌。（模型引用了不存在的来源 6）\n" in told.stdout
+    (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
+    assert [(one["text"], one["invented"]) for one in document["uncited"]] == [("守塔人喜欢唱歌。", [6])]
+    assert [one["numbers"] for one in document["invented"]] == [[6], [7]]
 
 
 def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:

@@ -181,7 +181,7 @@ def test_answers_that_end_together_are_checked_one_after_the_other(
     at_work: list[str] = []
     most: list[int] = []
 
-    def slow(text: str, *_: object) -> AnswerCheck:
+    def slow(text: str, *_: object, **__: object) -> AnswerCheck:
         at_work.append(text)
         most.append(len(at_work))
         time.sleep(0.01)
@@ -204,7 +204,7 @@ def test_answers_that_end_together_are_checked_one_after_the_other(
 def test_nobody_waits_for_a_long_one(checks: AnswerChecks, monkeypatch: pytest.MonkeyPatch, long: Answer) -> None:
     others_are_done = threading.Event()
 
-    def check(text: str, *_: object) -> AnswerCheck:
+    def check(text: str, *_: object, **__: object) -> AnswerCheck:
         assert text != long.text or others_are_done.wait(60)
         return AnswerCheck()
 
@@ -225,7 +225,7 @@ def test_what_is_written_is_checked_before_the_end(checks: AnswerChecks, monkeyp
     lengths: list[int] = []
     memories: list[object] = []
 
-    def check(text: str, _: object, memory: object, __: object) -> AnswerCheck:
+    def check(text: str, _: object, memory: object, __: object, **___: object) -> AnswerCheck:
         lengths.append(len(text))
         memories.append(memory)
         return AnswerCheck()
@@ -272,7 +272,7 @@ def test_whoever_stops_gives_up_the_turn(checks: AnswerChecks, monkeypatch: pyte
     begun: list[str] = []
     first_may_end = threading.Event()
 
-    def check(text: str, *_: object) -> AnswerCheck:
+    def check(text: str, *_: object, **__: object) -> AnswerCheck:
         begun.append(text)
         assert first_may_end.wait(60)
         return AnswerCheck()
