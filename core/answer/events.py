@@ -168,6 +168,8 @@ def is_damaged(event: _Event) -> bool:
 
 INVENTED_KIND = "invented_source"
 """The kind of the notice on citations of sources that do not exist."""
+KINDS_BELOW_TEXT = frozenset({CUT_OFF_KIND, INVENTED_KIND})
+"""The kinds of notices that speak of the text and are drawn below it."""
 
 
 def invented_notice(numbers: Collection[int], *, has_sources: bool) -> Notice:

@@ -162,8 +162,8 @@ _NARROW_SPACE = Markup("\u202f")
 _SMALL_WORDS = Markup('<sup class="wy-uncited%s" title="%s">%s</sup>')
 _CLASSES = {"✓": " wy-mark green", "≠": " wy-mark red", "✗": " wy-mark red", "⌛": " wy-mark orange"}
 """The classes of the marks of 法条核验 for the style sheet. The others have no colour."""
-_SAID_ALOUD = " wy-remark"
-"""The class of small words that a copy of the text takes along."""
+_NO_SUCH_SOURCE = Markup('<sup class="wy-remark" title="%s">%s</sup>')
+"""Words that a copy of the text takes along."""
 _TARGET_LENGTH = 40
 
 
@@ -292,19 +292,20 @@ class _AnnotatedRenderer(_Renderer):
         return Markup().join(chip_html(self._sources[one.number], self._app_url, verdict=one) for one in known)
 
     def _remark(self, place: int) -> Markup:
-        return uncited_html(self._uncited[place])
+        statement = self._uncited[place]
+        if statement.invented is None or not statement.has_no_source:
+            return uncited_html(statement)
+        cited = InventedCitation(statement.end, statement.invented)
+        return _NO_SUCH_SOURCE % (cited, f"{UNCITED}（{cited.label}）")
 
     def _missing(self, place: int) -> Markup:
         cited = self._invented[place]
-        return _SMALL_WORDS % (_SAID_ALOUD, cited, cited.label)
+        return _NO_SUCH_SOURCE % (cited, cited.label)
 
 
 def uncited_html(statement: UncitedStatement) -> Markup:
     """Return what is known of a statement without a number, as small words behind it."""
     statute = statement.statute
-    if statute is None and statement.invented is not None:
-        cited = InventedCitation(statement.end, statement.invented)
-        return _SMALL_WORDS % (_SAID_ALOUD, cited, f"{UNCITED}（{cited.label}）")
     if statute is None:
         told = "由前文推出的结论，程序没有核验" if statement.is_conclusion else "这句话没有注明出处"
         return _SMALL_WORDS % ("", told, uncited_label(statement))
