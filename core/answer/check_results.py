@@ -172,7 +172,8 @@ class InventedCitation:
 
     @property
     def label(self) -> str:
-        return f"{_named_sources(self.numbers)}不存在" if self.numbers else "编号不指向来源"
+        named = _named_sources(self.numbers)
+        return f"{named}{' ' * named[-1].isdigit()}不存在" if self.numbers else "编号不指向来源"
 
     def __str__(self) -> str:
         return invented_sentence(self.numbers)

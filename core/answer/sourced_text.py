@@ -143,19 +143,22 @@ class SourcedEvents:
                 self._known.add(source.number)
             case ToolStarted() | RunStopped() | RunFailed():
                 yield from self.rest()
-            case Answer(text=text):
+            case Answer():
                 yield from (delta for delta in self.rest() if delta.text)
-                text, invented = drop_invented(text, self._known)
-                event = replace(event, text=text, invented=event.invented + invented)
+                event = self._answer(event)
                 if event.invented:
                     yield invented_notice(event.invented_numbers, has_sources=self.has_sources)
         yield event
+
+    def _answer(self, answer: Answer) -> Answer:
+        text, invented = drop_invented(answer.text, self._known)
+        return replace(answer, text=text, invented=answer.invented + invented)
 
     @property
     def has_sources(self) -> bool:
         return bool(self._known)
 
-    def rest(self) -> Iterator[RunEvent]:
+    def rest(self) -> Iterator[TextDelta]:
         """Yield the text that was held back."""
         yield from self._delta(self._text.end())
 

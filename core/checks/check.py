@@ -139,7 +139,7 @@ def check_answer(
     a memory of the same sources, only statements that it does not have are compared. With `meaning`, what would be
     未见 is compared in meaning too. `invented`: citations of sources that do not exist, taken out of the text before."""
     memory = memory or CheckMemory()
-    all_statements = find_statements(text)
+    all_statements = [_without_borrowed_numbers(one, invented) for one in find_statements(text)]
     known = {source.number: source for source in sources}
     cited = [(one, numbers) for one in all_statements if one.is_checkable and (numbers := _cited_numbers(one, known))]
     so_far = list(accumulate(len(numbers) for _, numbers in cited))
@@ -158,6 +158,12 @@ def check_answer(
     without_source = [replace(one, marks=()) if not _cited_numbers(one, known) else one for one in all_statements]
     uncited = find_uncited(without_source, sources, memory.check, memory.indexed, invented)
     return AnswerCheck(tuple(checked), tuple(uncited), invented=tuple(invented))
+
+
+def _without_borrowed_numbers(statement: Statement, invented: Sequence[InventedCitation]) -> Statement:
+    """Return the statement without the numbers of a later sentence, if it had numbers of its own that were taken out."""
+    has_own = any(statement.start < one.at <= statement.end for one in invented)
+    return replace(statement, marks=(), shares_marks=False) if has_own and statement.shares_marks else statement
 
 
 def _citations_without_source(statements: Iterable[Statement], known: Container[int]) -> Iterator[InventedCitation]:

@@ -416,6 +416,32 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
     assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核验：{empty}\n")
 
 
+def test_a_sentence_with_a_verified_article_is_not_without_source(core: Core, tmp_path: Path) -> None:
+    """Nor is an article that was only found called supported, and a source that does not exist is named."""
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    with openai_server() as server:
+        server.script = ["根据《灯塔法》第三条，守塔人应当在日落前点灯。浮标应当重新登记[8]。另有70家分店。"]
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:script:laws"}
+        for mode in ("chat", "agent"):
+            asked = ("ask", "守塔人要做什么？", "--search", "--mode", mode)
+            told = core(*asked, DATA_DIR=str(tmp_path / "data"), **model)
+            events = lines(core(*asked, "--json", DATA_DIR=str(tmp_path / "data"), **model))
+            [counted] = [line for line in told.stdout.splitlines() if "句无出处" in line]
+            assert "1 句引述与条文一致" in counted
+            assert "2 句无出处" in counted
+            assert "无出处：浮标应当重新登记。（模型引用了不存在的来源 8）" in told.stdout
+            assert told.stderr.count("模型引用了不存在的来源 8") == 1
+            kinds = [event["type"] for event in events]
+            assert kinds[-3:] == ["checked", "answer", "usage"]
+            checked, answer = events[-3], events[-2]
+            assert [one["statute"]["mark"] for one in checked["statutes"]] == ["✓"]
+            assert [one.get("invented") for one in checked["uncited"]] == [[8], None]
+            assert answer["invented"] == [8]
+            assert "[8]" not in answer["text"]
+            [notice] = [event["text"] for event in events if event.get("kind") == "invented_source"]
+            assert notice.startswith("模型引用了不存在的来源 8")
+
+
 def test_cases_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
     invented.library(tmp_path / "data", write_guiding_cases(tmp_path / "g.jsonl"))
     with openai_server() as server:
