@@ -175,7 +175,7 @@ KINDS_BELOW_TEXT = frozenset({CUT_OFF_KIND, INVENTED_KIND})
 def invented_notice(numbers: Collection[int], *, has_sources: bool) -> Notice:
     """Return the notice on citations of sources that do not exist."""
     points = "" if has_sources else "，这次没有任何来源"
-    return Notice(INVENTED_KIND, f"{invented_sentence(numbers)}{points}；这些编号已经去掉，那里的内容没有出处。")
+    return Notice(INVENTED_KIND, f"{invented_sentence(numbers)}{points}；这些编号不指向任何内容，已经去掉。")
 
 
 _CUT_OFF_TEXTS = {

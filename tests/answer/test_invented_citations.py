@@ -158,7 +158,7 @@ def test_an_answer_that_was_stopped_tells_it() -> None:
     ]
     message = message_from_run([one for event in given for one in sourced.sourced(event)], seconds=1)
     assert [notice.text for notice in message.notices if notice.kind == "invented_source"] == [
-        "模型引用了不存在的来源 6；这些编号已经去掉，那里的内容没有出处。"
+        "模型引用了不存在的来源 6；这些编号不指向任何内容，已经去掉。"
     ]
 
 
