@@ -71,7 +71,7 @@ def test_a_source_that_was_not_cited_is_named_in_the_text_the_fold_and_the_lists
     page = page_with(answer(2))
     titles = [fold.label.replace("\\", "") for fold in page.main.expander]
     assert titles[0].startswith("2 个来源 ")
-    assert "依据核验 · 1 句未标注，与来源相符" in titles
+    assert "核验 · 1 句未标注，与来源相符" in titles
     shown = html(page)
     assert ">未标注，与 [2] 相符</a>" in shown
     assert "无出处" not in shown
