@@ -148,7 +148,6 @@ def draw_follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) ->
     """Draw suggested questions. They are stored with the answer, and disappear when a question is sent."""
     last = chat.messages[-1] if chat.messages and chat.run is None else None
     if last is not None and last.suggestions:
-        with place.container():
-            st.caption("接下来可以问：")
+        with place.container(key="suggestions", horizontal=True, wrap=False, gap="xsmall"):
             for number, question in enumerate(last.suggestions):
                 st.button(escape_label(question), key=f"follow-up-{number}", on_click=actions.ask, args=(app, question))
