@@ -60,7 +60,8 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
         for remark in entry.notices:
             if remark.kind != CUT_OFF_KIND:
                 draw_notice(st.container(), remark)
-        draw_unsourced_note(st.container(), entry)
+        if entry.is_unsourced:
+            st.caption(NO_SOURCES_NOTE)
         check = citation_check.check_of(app, entry)
         draw_answer(entry.text, entry.sources, anchor=entry.id, check=check)
         draw_below_answer(app, entry, check, is_last=is_last)
@@ -68,14 +69,11 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
 
 def draw_above_answer(app: App, entry: Message, *, is_last: bool) -> None:
     """Draw the sources and steps above an answer."""
+    if not entry.events:
+        return
     with st.container(gap="xxsmall"):
         source_panel.draw(app, entry, is_last=is_last)
         draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
-
-
-def draw_unsourced_note(place: DeltaGenerator, entry: Message) -> None:
-    if entry.is_unsourced:
-        place.caption(NO_SOURCES_NOTE)
 
 
 def draw_unsaved_note(app: App, entry: Message) -> None:
