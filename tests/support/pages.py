@@ -132,7 +132,7 @@ def drawn_after(events: Sequence[RunEvent], *, over: bool = False) -> AppTest:
 
 _STEP = re.compile(
     r'<(?:details|div) class="wy-step (?P<state>\w+)"(?P<open> open)?(?: style="--since:-\d+s")?>(?:<summary>)?'
-    r'<b>(?P<title>.*?)</b>(?: <span class="facts">(?P<facts>.*?)</span>)?'
+    r'<b>(?P<title>.*?)</b>(?: <span class="wy-badge">(?P<badge>.*?)</span>)?(?: <span class="facts">(?P<facts>.*?)</span>)?'
 )
 
 

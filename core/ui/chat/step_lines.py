@@ -269,7 +269,7 @@ class ToolLine(StepLine):
         self._asked = one_line(asked or started.input)
         self._focus = started.arguments.get("focus", "")
         self._type = started.arguments.get("search_type", "")
-        shown = (asked, self._focus, self._type)
+        shown = (asked, self._focus)
         self._others = {name: value for name, value in started.arguments.items() if value and value not in shown}
         self._app_url = app_url
         self._summary, self._ok = "", True
