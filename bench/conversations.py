@@ -34,7 +34,20 @@ SHOWN = 16
 """What a page asks for: those that it shows, and one more to know whether there are others."""
 LIST_MS, SEARCH_MS, SAVE_MS = 1.0, 100.0, 5.0
 READERS = {"a browser": "browser", "an account": "account"}
-WORDS = ("搜", "髓", "引擎", "量子", "髓鞘", "搜索引擎", "联网搜索 超时", "固态电池", "SearXNG", "quantum", "离婚冷静期", "引 擎 量")
+WORDS = (
+    "搜",
+    "髓",
+    "引擎",
+    "量子",
+    "髓鞘",
+    "搜索引擎",
+    "联网搜索 超时",
+    "固态电池",
+    "SearXNG",
+    "quantum",
+    "离婚冷静期",
+    "引 擎 量",
+)
 """Frequent ones and ones that nobody has said; single characters, because the list is searched at every key."""
 NOTE = f"""{OWN:,} of {ALL:,} conversations belong to a browser and as many to an account; each has a question and an answer of about 1,200
 characters, put together from sentences of the manual. Of the rest, four belong to each of other browsers. p95 of the calls of the store, connection and

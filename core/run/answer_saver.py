@@ -32,9 +32,7 @@ class AnswerSaver:
         """Follow the run to its end and save it behind its question, also without an open page."""
         self._loop.submit(self._save_until_end(run, conversation_id, visitor_id, question_id))
 
-    async def _save_until_end(
-        self, run: Run, conversation_id: str, visitor_id: str | None, question_id: str
-    ) -> None:
+    async def _save_until_end(self, run: Run, conversation_id: str, visitor_id: str | None, question_id: str) -> None:
         ended, saved = asyncio.wrap_future(run.end_future), 0
         while True:
             await asyncio.wait([ended], timeout=SAVE_EVERY_SECONDS)

@@ -80,7 +80,7 @@ def _add_at(step: int) -> Insert:
         messages.c.conversation_id == bindparam("conversation"), messages.c.id == bindparam("after")
     )
     is_free = ~exists().where(here, said.c.position == behind.scalar_subquery())
-    last = select(func.coalesce(func.max(said.c.position), 0) + step).where(here)
+    last = select(func.coalesce(func.max(said.c.position), 1 - step) + step).where(here)
     place = func.coalesce(behind.where(is_free).scalar_subquery(), last.scalar_subquery())
     return insert(messages).values(conversation_id=bindparam("conversation"), position=place)
 

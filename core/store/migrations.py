@@ -43,6 +43,22 @@ _KEEP_VISITS_IN_STEP: Migration = (
             FOR EACH ROW EXECUTE FUNCTION go_on_with_visits()""",
     },
 )
+_FORGET_PAIRS_OF_OTHER_TEXTS: Migration = (
+    {
+        "sqlite": """CREATE TRIGGER messages_forget_pairs AFTER UPDATE OF text ON messages
+            WHEN new.text IS NOT old.text AND new.pairs = old.pairs BEGIN
+            UPDATE messages SET pairs = NULL WHERE conversation_id = new.conversation_id AND position = new.position;
+        END""",
+        "postgresql": """CREATE FUNCTION forget_pairs() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            NEW.pairs = NULL;
+            RETURN NEW;
+        END $$""",
+    },
+    {
+        "postgresql": """CREATE TRIGGER messages_forget_pairs BEFORE UPDATE OF text ON messages FOR EACH ROW
+            WHEN (NEW.text IS DISTINCT FROM OLD.text AND NEW.pairs = OLD.pairs) EXECUTE FUNCTION forget_pairs()"""
+    },
+)
 
 MIGRATIONS: tuple[Migration, ...] = (
     # 1: conversations. Times are seconds since 1970; `owner` is a digest; `payload` is what core.answer.stored_message writes.
@@ -197,7 +213,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("ALTER TABLE read_pages ADD COLUMN cut BOOLEAN NOT NULL DEFAULT FALSE",),
     # 14: a browser's list has an index in its order: `updated` is that of the conversation, kept in step by the database itself,
     # also while an older program writes. Visits of an account's conversations never counted. `pairs` of a message is what
-    # core.store.text_pairs makes of its text; where it is missing, the upkeep adds it. SQLite reads it in the index alone.
+    # core.store.text_pairs makes of its text. Whoever changes the text without it removes it, and the upkeep adds it again. SQLite
+    # reads it in the index alone.
     (
         "DELETE FROM visits WHERE conversation_id IN (SELECT id FROM conversations WHERE owner IS NOT NULL)",
         "ALTER TABLE visits ADD COLUMN updated DOUBLE PRECISION NOT NULL DEFAULT 0",
@@ -212,6 +229,7 @@ MIGRATIONS: tuple[Migration, ...] = (
             "sqlite": "CREATE INDEX messages_pairs ON messages (conversation_id, pairs)",
             "postgresql": "ALTER TABLE messages ALTER COLUMN pairs SET STORAGE MAIN",  # beside the id, the text may go elsewhere
         },
+        *_FORGET_PAIRS_OF_OTHER_TEXTS,
         "CREATE INDEX messages_without_pairs ON messages (conversation_id, position) WHERE pairs IS NULL AND finished",
     ),
 )
