@@ -23,7 +23,7 @@ from core.answer.check_results import (
 from core.search.types import Source
 
 if TYPE_CHECKING:
-    from core.legal import StatuteCheck, StatuteFinding
+    from core.legal import CaseFinding, StatuteCheck, StatuteFinding
 
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
 """The sign of each verdict. Readers who see no colours tell them apart by shape."""
@@ -181,12 +181,14 @@ def other_uncited(check: AnswerCheck) -> list[UncitedStatement]:
 
 
 def with_statutes(check: AnswerCheck | None, statutes: StatuteCheck | None) -> AnswerCheck | None:
-    """Return the check in which each statement without a number has the verdict on the articles that it names."""
+    """Return the check in which each statement without a number has the verdict on the articles and cases that it
+    names."""
     if check is None or statutes is None:
         return check
 
     def compared(one: UncitedStatement) -> UncitedStatement:
-        named = [found for found in statutes.by_place if _is_about(found, one)]
+        named: list[StatuteFinding | CaseFinding] = [found for found in statutes.by_place if _is_about(found, one)]
+        named += [found for found in statutes.cases if found.cited in one.text]  # a case is found once in a text
         if one.check or not named:
             return one
         worst = min(named, key=lambda found: found.severity)

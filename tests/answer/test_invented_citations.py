@@ -149,7 +149,7 @@ def test_every_export_tells_it() -> None:
 
 def test_an_answer_that_was_stopped_tells_it() -> None:
     sourced = SourcedEvents()
-    given = [
+    given: list[RunEvent] = [
         FOUND,
         TextDelta("查一下[8]"),
         ToolStarted("web_search", "q"),

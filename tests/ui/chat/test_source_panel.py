@@ -41,8 +41,10 @@ def titles(page: AppTest) -> list[str]:
 def test_the_line_counts_sources_and_names_sites() -> None:
     page = page_with(answer())
     assert titles(page)[0] == (
-        "5 个来源 :gray-badge[flk.npc.gov.cn] :blue-badge[官方] :gray-badge[law.example] :gray-badge[news.example] 等 4 处"
+        "5 个来源 :gray-badge[**1、5** flk.npc.gov.cn · 官方] :gray-badge[**2** law.example] "
+        ":gray-badge[**3** news.example] :gray-badge[**4** blog.example]"
     )
+    assert titles(page)[0].count("5 个") == 1
     assert "搜索记录" not in html(page), "nothing is written out before somebody opens it"
     assert not [title for title in titles(page) if "没有引用" in title]
 
