@@ -121,7 +121,11 @@ def ask_the_agent(visitor: Visitor, model_server: OpenAIServer, *, calls: int) -
     model_server.reply = in_turn(*([call] for call in search), [Call("no_such_tool", "{}")], [ANSWER])
     visitor.ask("怎么打开联网搜索？")
     answer = visitor.page.get_by_test_id("stChatMessage").last
-    expect(answer.get_by_text(f"{calls + 2} 轮")).to_be_visible()
+    expect(answer.locator(".wy-cost")).to_be_visible()
+    visitor.settled()
+    answer.get_by_role("button", name="更多").click()
+    expect(visitor.page.locator(".wy-menu").filter(has_text=f"{calls + 2} 轮")).to_be_visible()
+    visitor.page.keyboard.press("Escape")
     visitor.settled()
     return answer
 

@@ -107,7 +107,7 @@ def test_another_version_is_shown_as_a_difference_adopted_and_taken_back(
     dialog.get_by_role("button", name="采用").click()
     expect(dialog).to_have_count(0)
     expect(last(visitor).locator(".wy-answer").first).to_contain_text("八千只")
-    expect(last(visitor).get_by_text("依据核验 · 1 处引用：1 处有据")).to_be_visible()
+    expect(last(visitor).get_by_text("核验 · 1 处有据")).to_be_visible()
     visitor.page.reload()
     visitor.answered("改写前的回答")
     expect(marks(visitor).first).to_have_class("cite supported")
