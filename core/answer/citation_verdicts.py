@@ -35,7 +35,7 @@ AGREEING = "未标注，与来源相符"
 CONCLUSION = "结论，未核"
 AGREEING_SOURCES = "与回答相符的来源（模型没有标注）"
 HOW_MADE_NOTE = "标记怎么来的、错多少，见 docs/trust.md。"
-NO_SOURCES_NOTE = "没有查找资料：这个回答没有来源，内容没有核验过。"
+NO_SOURCES_NOTE = "这个回答没有查资料，没有来源，未经核验。"
 
 
 @dataclass(frozen=True, slots=True)

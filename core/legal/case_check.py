@@ -146,7 +146,7 @@ def _check(
         compared = _compare(quotation, cases)
         return finding(compared.mark, compared.meaning, compared.note + note, case=compared.case, quote=quotation.text)
     for case in index.cases_mentioning(reference.key)[:1] if searches_texts else ():
-        where = f"见“{case.name}”{f'（{case.number}）' if case.number else ''}。"
+        where = f"见「{case.name}」{f'（{case.number}）' if case.number else ''}。"
         if quotation and _compare(quotation, [case]).mark is StatuteMark.AGREES:
             return finding(StatuteMark.AGREES, AGREES, where, case=case, quote=quotation.text)
         return finding(StatuteMark.EXISTS, MENTIONED, where, case=case)

@@ -195,8 +195,8 @@ def _draw_explanation() -> None:
 def _method_note(check: AnswerCheck) -> str:
     undecided = "「未核」：换了说法、只有摘要，或不足以判断，不是说回答错了。"
     if check.opinion is None:
-        return f"程序逐词比较回答和来源得出，没有用大模型。{undecided}"
-    return f"程序逐词比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
+        return f"由程序逐词比对，不经大模型。{undecided}"
+    return f"由程序逐词比对；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
 
 
 def _row(claim: CitationVerdict, source: Source | None) -> Markup:

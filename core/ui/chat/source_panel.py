@@ -85,5 +85,5 @@ def _draw_sources(
 
 def _draw_unnumbered(results: Sequence[SearchResult]) -> None:
     if results:
-        words = Markup('<div class="wy-line">另外找到 %s 条，没有交给模型，所以没有编号。</div>') % len(results)
+        words = Markup('<div class="wy-line">另外找到 %s 条，没有取用，所以没有编号。</div>') % len(results)
         draw_html(words + results_html(results, app_url=app_url(), full_snippets=True))

@@ -369,7 +369,7 @@ def found_html(found: SearchFinished, app_url: str) -> Markup:
         return shown
     rest = references_html(more, app_url=app_url) if more else Markup()
     if besides:
-        rest += Markup('<div class="wy-line">下面 %s 条没有交给模型，所以没有编号。</div>') % len(besides)
+        rest += Markup('<div class="wy-line">下面 %s 条没有取用，所以没有编号。</div>') % len(besides)
         rest += results_html(besides, app_url=app_url)
     return shown + Markup("<details><summary>其余 %s 条</summary>%s</details>") % (len(more) + len(besides), rest)
 

@@ -60,7 +60,7 @@ def test_the_panel_has_all_that_is_known() -> None:
     assert panel.count("未引用 · 2026-01-31 · 仅摘要") == 3
     assert panel.count('<span class="wy-badge">官方</span>') == 2
     assert "第1页的摘要。" * 30 in panel, "not cut"
-    assert "另外找到 1 条，没有交给模型" in html(page)
+    assert "另外找到 1 条，没有取用" in html(page)
     assert "left.example" in html(page)
     assert "搜索记录" in html(page)
 

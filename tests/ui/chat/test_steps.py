@@ -200,10 +200,10 @@ def test_more_known_of_a_search_changes_its_step() -> None:
 
 def test_what_the_model_was_not_shown_has_no_number() -> None:
     shown = drawn(SearchStarted("甲"), search("甲", RunSources(), 1, 2, 3, 4, 5, 6, 7, handed_over=5))
-    assert steps(shown) == ["搜索「甲」 · fake · 7 条，5 条交给模型 · 0.1 秒"]
+    assert steps(shown) == ["搜索「甲」 · fake · 7 条，取用 5 条 · 0.1 秒"]
     first, rest = step(shown, 0).split("<details><summary>其余 4 条</summary>")
     assert (numbers(first), numbers(rest)) == ([1, 2, 3], [4, 5])
-    assert "下面 2 条没有交给模型" in rest
+    assert "下面 2 条没有取用" in rest
     assert "第7页" in rest
 
 
