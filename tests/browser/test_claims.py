@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
+from support.axe import EVERY_VIEW, judge
 from support.found_pages import FoundPages, found_pages, reading_environment
 from support.openai_server import OpenAIServer, in_turn
 from support.visitor import Visitor
@@ -210,3 +211,25 @@ def test_any_text_is_checked_against_addresses_and_keeps_its_place(
         visitor.settled()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert visitor.foreign == []
+
+
+INVENTED = "今年前三季度全市供水总量为 1.2 亿立方米[1]。居民都很高兴[6]。新水厂的设计由海外团队完成[2][7]。"
+
+
+def test_a_source_that_does_not_exist_is_said_at_its_place_and_below_and_after_a_reload(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
+) -> None:
+    model_server.reply = in_turn([INVENTED])
+    visitor = visit(serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply")))
+    visitor.search_on()
+    visitor.ask("前三季度供水量是多少？")
+    visitor.answered("居民都很高兴")
+    for _ in range(2):
+        remarks = last(visitor).locator(".wy-answer .wy-remark")
+        expect(remarks).to_have_text(["无出处（来源 6 不存在）", "来源 7 不存在"])
+        expect(last(visitor).locator("div.wy-remark")).to_contain_text("模型引用了不存在的来源 6、7")
+        expect(last(visitor).get_by_test_id("stAlert")).to_have_count(0)
+        expect(last(visitor).locator(".wy-answer")).not_to_contain_text("[6]")
+        visitor.page.reload()
+        visitor.answered("居民都很高兴")
+    assert judge(visitor, EVERY_VIEW, within=".wy-answer") == []
