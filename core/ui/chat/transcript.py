@@ -18,7 +18,16 @@ from core.app import App
 from core.base.text import clean
 from core.legal.entities import LAWS
 from core.ui import conversation_sync, session
-from core.ui.chat import actions, citation_check, export_menu, search_offer, sharing, source_panel, source_texts
+from core.ui.chat import (
+    actions,
+    citation_check,
+    copy_buttons,
+    export_menu,
+    search_offer,
+    sharing,
+    source_panel,
+    source_texts,
+)
 from core.ui.chat.answer import draw_answer, draw_references
 from core.ui.chat.attachments import file_chips
 from core.ui.chat.step_lines import has_search_failed
@@ -31,8 +40,6 @@ log = logging.getLogger(__name__)
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 
 USAGE_LABELS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
-COPY_BUTTON = Markup('<button type="button" class="wy-copy" title="复制回答（Markdown）">复制</button>')
-"""Copy button. A script of the page turns the drawn answer into Markdown when it is clicked."""
 NO_LAW_LIBRARY = Markup(
     '<div class="wy-law wy-dim">法条核验：法规库是空的，回答引用的法条没有核验。可以在「'
     '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页下载国家法律，只需一次点击。</div>'
@@ -176,7 +183,7 @@ def draw_footer(app: App, entry: Message, *, is_last: bool) -> None:
             _draw_again_button(app, f"again-{entry.id}")
             _draw_edit_button(app, entry)
         source_texts.draw_button(app, entry, is_last=is_last)
-        draw_html(COPY_BUTTON, width="content")
+        draw_html(copy_buttons.COPY_AND_OTHERS, width="content")
         if is_last:
             _draw_export(app, entry.id)
             sharing.draw_button(app, session.chat())
@@ -187,6 +194,7 @@ def _draw_export(app: App, key: str) -> None:
     with st.popover("导出", icon=":material/download:"):
         load, load_pages = conversation_sync.all_messages_loader(app), conversation_sync.pages_by_answer_loader(app)
         export_menu.draw(app, session.chat().title, load, load_pages, key=key)
+        draw_html(copy_buttons.PRINT)
 
 
 def draw_read_only_note(app: App, chat: session.ChatState) -> None:
