@@ -90,12 +90,14 @@ def allow_clipboard(page: Page) -> None:
 
 
 def press(answer: Locator, kind: str, said: str = "已复制") -> None:
-    """Press one of the buttons behind ⋯, as a person does."""
-    answer.locator(".wy-more > summary").click()
-    button = answer.locator(f"[data-copy={kind}]")
+    """Press one of the entries behind ⋯, as a person does."""
+    page = answer.page
+    answer.get_by_role("button", name="更多").click()
+    button = page.locator(f".wy-menu > [data-copy={kind}]")
     button.click()
     expect(button).to_have_attribute("data-said", said)
-    answer.page.mouse.click(700, 20)
+    page.keyboard.press("Escape")
+    expect(button).to_have_count(0)
 
 
 READ = """async () => {
@@ -291,7 +293,7 @@ def test_export_has_the_references_for_other_programs_and_prints(
     visitor = visit(server)
     page = visitor.page
     answered(visitor)
-    page.get_by_text("导出", exact=True).click()
+    page.get_by_test_id("stChatMessage").last.get_by_role("button", name="导出").click()
 
     def exported(name: str, ending: str) -> str:
         with page.expect_download() as download:
@@ -313,6 +315,10 @@ def test_export_has_the_references_for_other_programs_and_prints(
     page.get_by_role("button", name="打印 / PDF").click()
     assert page.evaluate("window.printed") == 1
     page.emulate_media(media="print")
-    for unwanted in (page.get_by_role("button", name="打印 / PDF"), page.locator(".wy-more"), page.locator(".wy-rail")):
+    for unwanted in (
+        page.get_by_role("button", name="打印 / PDF"),
+        page.locator("[class*=st-key-actions-]"),
+        page.locator(".wy-rail"),
+    ):
         expect(unwanted.filter(visible=True)).to_have_count(0)
     expect(page.locator(".wy-answer .cite.contradicted .wy-verdict")).to_be_visible()

@@ -42,23 +42,25 @@ const say = (place, word) => {
   setTimeout(() => delete place.dataset.said, 1600);
 };
 const REFUSED = { document: "没有复制成功，请选中文字后复制", markdown: "没有复制成功，请选中文字后复制", picture: "没有复制成功，请用「保存图片」" };
+// What is behind ⋯ stands elsewhere in the page, and names its answer.
+const answerOf = (button) => {
+  const id = button.closest(".wy-menu")?.dataset.answer;
+  return (id ? document.querySelector(`.st-key-actions-${CSS.escape(id)}`) : button)?.closest("[data-testid=stChatMessage]");
+};
 const act = async (button, kind) => {
   if (kind === "print") return print();
   try {
-    await (COPIES[kind] ?? savePicture)(message);
+    await (COPIES[kind] ?? savePicture)(answerOf(button));
     say(button, kind in COPIES ? "已复制" : "已开始下载");
   } catch {
     say(button, REFUSED[kind] ?? "没有画成图片，请改用「复制」");
   }
 };
-let message = null; // whose menu was opened: a menu of Streamlit's stands outside of it
 // While the event is on its way down: on its way up Streamlit has put another icon in the place of the one that was clicked.
 const clicked = (event) => {
-  message = event.target.closest?.("[data-testid=stChatMessage]") ?? message;
-  const button = event.target.closest?.(".wy-copy");
+  const button = event.target.closest?.(".wy-copy, [data-copy]");
   const code = event.target.closest?.("[data-testid=stCode] button")?.closest("[data-testid=stCode]");
   if (code) say(code, "已复制");
-  for (const menu of document.querySelectorAll(".wy-more[open]")) menu.open = menu.contains(event.target);
   if (button) act(button, button.dataset.copy ?? "document");
 };
 document.addEventListener("click", clicked, { capture: true });
