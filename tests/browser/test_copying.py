@@ -138,7 +138,7 @@ def check_html(html: str, world: FoundPages) -> None:
     page = Tags(html)
     assert {tag for tag, _ in page.found} <= PLAIN_TAGS
     attributes = {name for _, ones in page.found for name in ones}
-    assert attributes <= {"style", "href", "border", "cellspacing", "start", "charset"}
+    assert attributes <= {"style", "href", "border", "cellspacing", "width", "start", "charset"}
     links = {ones["href"] for tag, ones in page.found if tag == "a"}
     assert links == {f"http://{world.address}/news", f"http://{world.address}/second"}
     for written in (
@@ -192,6 +192,14 @@ def test_one_click_puts_rich_and_plain_text_on_the_clipboard_and_the_others_stan
     assert set(copied) == {"text/html", "text/plain"}
     check_html(copied["text/html"].decode(), world)
     check_plain(copied["text/plain"].decode().replace("\r\n", "\n"), world)
+
+    # What the page remarks on a place of the text goes along.
+    answer.locator(".wy-answer p").last.evaluate(
+        "p => p.append(Object.assign(document.createElement('sup'), "
+        "{ className: 'wy-uncited wy-remark', textContent: '没有来源 6' }))"
+    )
+    answer.get_by_role("button", name="复制", exact=True).click()
+    page.wait_for_function("navigator.clipboard.readText().then(text => text.includes('20%。〔没有来源 6〕'))")
 
     press(answer, "markdown")
     (markdown,) = (text.decode() for text in clipboard(page).values())

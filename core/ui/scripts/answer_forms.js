@@ -17,7 +17,7 @@ const write = (node, form) => {
   if (node.nodeType !== Node.ELEMENT_NODE || node.matches(LEFT_OUT)) return "";
   if (node.dataset.tex) return form.formula(node.dataset.tex);
   if (node.matches(".cite")) return cited(node, form);
-  if (node.matches(".wy-remark")) return form.remark(node.textContent.trim());
+  if (node.matches(".wy-remark")) return form.remark(bracketed(node.textContent));
   if (node.matches(".wy-uncited")) return node.matches(".red, .orange") ? form.remark(bracketed(node.title)) : "";
   if (/^[UO]L$/.test(node.tagName)) return form.list(Array.from(node.children, (item) => blocks(item, form)), node);
   if (node.tagName === "BLOCKQUOTE") return form.BLOCKQUOTE(blocks(node, form));
@@ -27,7 +27,7 @@ const write = (node, form) => {
   if (node.tagName === "TABLE") return table(node, form);
   return (form[node.tagName] ?? ((text) => text))(inside(node, form), node);
 };
-const bracketed = (words) => `〔${words.trim().replace(/。$/, "")}〕`;
+const bracketed = (words) => `〔${words.trim().replace(/^〔|[。〕]+$/g, "")}〕`;
 const cited = (chip, form) => {
   const number = chip.firstElementChild?.textContent ?? "";
   const mark = chip.querySelector(":scope > i")?.textContent ?? "";

@@ -1,5 +1,6 @@
 // 复制 and its kin: an answer goes to the clipboard or on paper; and a word beside whatever was copied.
 const { written, html, plain, markdown, picture } = window.wyForms;
+const MESSAGE = "[data-testid=stChatMessage]";
 const put = async (texts) => {
   try {
     const blobs = Object.entries(texts).map(([type, text]) => [type, new Blob([text], { type })]);
@@ -39,13 +40,17 @@ const status = Object.assign(document.createElement("div"), { className: "wy-sta
 document.body.append(status);
 const say = (place, word) => {
   place.dataset.said = status.textContent = word;
-  setTimeout(() => delete place.dataset.said, 1600);
+  setTimeout(() => {
+    delete place.dataset.said;
+    status.textContent = "";
+  }, 1600);
 };
 const REFUSED = { document: "没有复制成功，请选中文字后复制", markdown: "没有复制成功，请选中文字后复制", picture: "没有复制成功，请用「保存图片」" };
-// What is behind ⋯ stands elsewhere in the page, and names its answer.
+// What is behind ⋯ may stand elsewhere in the page: it names its answer, or belongs to the last one.
 const answerOf = (button) => {
-  const id = button.closest(".wy-menu")?.dataset.answer;
-  return (id ? document.querySelector(`.st-key-actions-${CSS.escape(id)}`) : button)?.closest("[data-testid=stChatMessage]");
+  const id = button.closest("[data-answer]")?.dataset.answer;
+  const place = id ? document.querySelector(`.st-key-actions-${CSS.escape(id)}`) : button;
+  return place?.closest(MESSAGE) ?? Array.from(document.querySelectorAll(MESSAGE)).at(-1);
 };
 const act = async (button, kind) => {
   if (kind === "print") return print();

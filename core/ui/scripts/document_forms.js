@@ -17,7 +17,7 @@ window.wyForms.html = {
   remark: (words) => tag("span", escaped(words), ' style="color:#a8323f"'),
   heading: (text, level) => tag(`h${level}`, text),
   list: (items, list) => tag(list.tagName.toLowerCase(), items.map(same("li")).join(""), list.start > 1 ? ` start="${list.start}"` : ""),
-  table: (rows) => tag("table", rows.map((cells) => tag("tr", cells.map(cell).join(""))).join(""), ' border="1" cellspacing="0" style="border-collapse:collapse"'),
+  table: (rows) => tag("table", rows.map((cells) => tag("tr", cells.map(cell).join(""))).join(""), ' border="1" cellspacing="0" width="100%" style="border-collapse:collapse"'),
   code: (text) => tag("pre", tag("code", escaped(text), CODE), ' style="padding:8px;background:#f4f4f4;white-space:pre-wrap"'),
   // Not a list of theirs: they would count 1, 2, 3 where the text cites 1, 4, 7.
   references: (name, sources) => {

@@ -35,12 +35,13 @@ const STYLE = `
   section h4 { font-size: 15px; } section > p + p { margin-top: .2em; }
   .check { margin-top: 16px; font-size: 15px; } footer { opacity: .7; }
 `;
-// The totals as the page has them below the answer: 核验：4 处引用：1 处不符 · 3 处有据 · 1 句无出处
-const WRONG = /\d+ [处句][^·：]*(?:不符|不一致|不存在|没有这|失效|废止)[^·]*/g;
+// The totals as the page has them below the answer: 核验：1 处不符 · 3 处有据 · 1 句无出处
+const WRONG = /不符|不一致|查无|不存在|非现行/;
 const verdicts = (message) => {
   const folds = Array.from(message.querySelectorAll("[data-testid=stExpander] summary p"), (one) => one.textContent.trim());
   const totals = folds.map((words) => /核验 · (.+)/.exec(words)?.[1]).find(Boolean);
-  return totals ? tag("p", `核验：${escaped(totals).replace(WRONG, tag("b", "$&", ' class="bad"'))}`, ' class="check"') : "";
+  const marked = (totals ?? "").split(/( · |：)/).map((part) => (WRONG.test(part) ? tag("b", escaped(part), ' class="bad"') : escaped(part)));
+  return totals ? tag("p", `核验：${marked.join("")}`, ' class="check"') : "";
 };
 const question = (message) => {
   const before = Array.from(document.querySelectorAll("[data-testid=stChatMessage]"));
