@@ -20,6 +20,7 @@ from support.app_server import AppServer
 from support.found_pages import FoundPages, found_pages, reading_environment
 from support.openai_server import OpenAIServer, in_turn
 from support.visitor import Visitor
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -199,7 +200,7 @@ def test_one_click_puts_rich_and_plain_text_on_the_clipboard_and_the_others_stan
         "{ className: 'wy-uncited wy-remark', textContent: '没有来源 6' }))"
     )
     answer.get_by_role("button", name="复制", exact=True).click()
-    page.wait_for_function("navigator.clipboard.readText().then(text => text.includes('20%。〔没有来源 6〕'))")
+    until(lambda: "20%。〔没有来源 6〕" in page.evaluate("navigator.clipboard.readText()"))
 
     press(answer, "markdown")
     (markdown,) = (text.decode() for text in clipboard(page).values())
