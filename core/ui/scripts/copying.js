@@ -46,12 +46,8 @@ const say = (place, word) => {
   }, 1600);
 };
 const REFUSED = { document: "没有复制成功，请选中文字后复制", markdown: "没有复制成功，请选中文字后复制", picture: "没有复制成功，请用「保存图片」" };
-// What is behind ⋯ may stand elsewhere in the page: it names its answer, or belongs to the last one.
-const answerOf = (button) => {
-  const id = button.closest("[data-answer]")?.dataset.answer;
-  const place = id ? document.querySelector(`.st-key-actions-${CSS.escape(id)}`) : button;
-  return place?.closest(MESSAGE) ?? Array.from(document.querySelectorAll(MESSAGE)).at(-1);
-};
+// Behind ⋯ of the last answer the entries stand elsewhere in the page.
+const answerOf = (button) => button.closest(MESSAGE) ?? Array.from(document.querySelectorAll(MESSAGE)).at(-1);
 const act = async (button, kind) => {
   if (kind === "print") return print();
   try {
