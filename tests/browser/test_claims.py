@@ -159,10 +159,12 @@ def test_a_sentence_without_a_number_that_the_page_says_has_a_dashed_chip_that_i
     chip.hover()
     expect(chip.locator(".wy-card")).to_contain_text("模型没有标注来源；原文与 [1] 相符。")
     expect(last(visitor).get_by_text("核验 · 1 句无出处 · 1 句未标注，与来源相符")).to_be_visible()
-    last(visitor).get_by_role("button", name="复制").click()
+    last(visitor).get_by_role("button", name="复制", exact=True).click()
     expect(last(visitor).locator(".wy-copy")).to_have_attribute("data-said", "已复制")
-    copied = visitor.page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith(f"{UNNUMBERED}\n\n**与回答相符的来源（模型没有标注）**\n\n- \\[1\\] [供水量增加](http")
+    copied = visitor.page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")
+    assert copied.startswith(
+        f"{UNNUMBERED}\n\n与回答相符的来源（模型没有标注）\n[1] 供水量增加 · 127.0.0.1 · 2024-10-12 · http"
+    )
 
 
 TAB = "依据核验"

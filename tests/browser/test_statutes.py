@@ -166,3 +166,22 @@ def test_a_conclusion_and_a_sentence_that_names_an_article_are_told_in_the_text(
     expect(visitor.page.locator("summary").filter(has_text="核验 ·").last).to_contain_text(
         re.compile("核验 · 法条 1 条不一致 · .*法条 1 条一致 · 2 句结论，未核")
     )
+
+
+def test_a_copy_takes_along_what_is_wrong_about_a_statute_and_leaves_the_rest(
+    lawful: AppServer, visit: Visit, model_server: OpenAIServer
+) -> None:
+    model_server.script = [CONCLUDED]
+    visitor = visit(lawful)
+    page = visitor.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visitor.search_on()
+    visitor.ask("劳动合同期限一年以上不满三年的，试用期不得超过多久？ script:copied")
+    visitor.answered("tokens")
+    answer = page.get_by_test_id("stChatMessage").last
+    answer.get_by_role("button", name="复制", exact=True).click()
+    expect(answer.locator(".wy-copy")).to_have_attribute("data-said", "已复制")
+    copied = page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")
+    assert "百分之五十〔法条核验 《劳动合同法》第二十条：" in copied.replace("。〔", "〔")
+    assert copied.count("〔") == 1
+    assert not any(word in copied for word in ("结论，未核", "✓", "引述与条文一致"))
