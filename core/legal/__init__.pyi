@@ -32,7 +32,7 @@ from .text.paragraphs import excerpt, split_paragraphs
 from .text.periods import Period, parse_period, past_periods
 from .text.statute_citations import find_citations, may_cite
 from .text.text_diff import DiffSegment, diff_quotation, diff_texts
-from .verify import PROBLEMS, WORST_FIRST, Author, StatuteFinding, StatuteMark
+from .verify import PROBLEMS, WORST_FIRST, Author, FindingGroup, StatuteFinding, StatuteMark, count_groups, summary
 
 __all__ = [
     "DOWNLOAD",
@@ -66,6 +66,7 @@ __all__ = [
     "ContractReview",
     "DiffSegment",
     "Draft",
+    "FindingGroup",
     "GoverningArticle",
     "ImportJob",
     "ImportProgress",
@@ -93,6 +94,7 @@ __all__ = [
     "case_keys",
     "case_parts",
     "case_sections",
+    "count_groups",
     "diff_quotation",
     "diff_texts",
     "draft_with_comments",
@@ -118,5 +120,6 @@ __all__ = [
     "short_link",
     "source_name",
     "split_paragraphs",
+    "summary",
     "version_on",
 ]
