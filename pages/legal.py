@@ -15,7 +15,8 @@ st.query_params.from_dict(asked)
 
 if "law" in asked:
     set_page_title(asked["law"], asked.get("article", ""))
-    import_view.draw_empty_library(app)
+    if import_view.draw_empty_library(app):
+        st.stop()
     law.draw_law(app.legal, asked["law"], *(asked.get(name, "") for name in ("article", "version", "on")))
     legal_page.draw_library_summary(app.legal)
     st.stop()
@@ -30,8 +31,8 @@ if asked_laws.has_filters(asked):
     st.session_state[legal_views.VIEW] = legal_views.LAWS
 st.header("法规与案例", anchor=False)
 view = legal_views.choose_view()
-if view in (legal_views.LAWS, legal_views.CASES, legal_views.DRAFT):
-    import_view.draw_empty_library(app)
+if view in (legal_views.LAWS, legal_views.CASES, legal_views.DRAFT) and import_view.draw_empty_library(app):
+    st.stop()
 match view:
     case legal_views.LAWS:
         statute_search.draw_search(app.legal)

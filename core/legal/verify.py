@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
@@ -88,6 +88,15 @@ class FindingGroup(StrEnum):
     AGREES = "一致"
 
 
+def group_of(mark: StatuteMark, *, has_note: bool) -> FindingGroup:
+    """Return the group of a mark. ○ with something to say is to be compared by the reader."""
+    if mark in PROBLEMS:
+        return FindingGroup.PROBLEM
+    if mark is StatuteMark.EXISTS:
+        return FindingGroup.TO_COMPARE if has_note else FindingGroup.EXISTS
+    return FindingGroup.AGREES if mark is StatuteMark.AGREES else FindingGroup.UNKNOWN
+
+
 class Author(Enum):
     """Author of a text. People mostly apply an article in their own words, models restate it."""
 
@@ -145,13 +154,7 @@ class StatuteFinding:
 
     @property
     def group(self) -> FindingGroup:
-        if self.mark in PROBLEMS:
-            return FindingGroup.PROBLEM
-        if self.mark is StatuteMark.UNKNOWN:
-            return FindingGroup.UNKNOWN
-        if self.mark is StatuteMark.AGREES:
-            return FindingGroup.AGREES
-        return FindingGroup.TO_COMPARE if self.is_alike or self.note else FindingGroup.EXISTS
+        return group_of(self.mark, has_note=self.is_alike or bool(self.note))
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding with the keys of the documented JSON."""
@@ -174,13 +177,18 @@ class StatuteFinding:
         }
 
 
-def count_groups(findings: Iterable[StatuteFinding]) -> dict[FindingGroup, int]:
+class _Grouped(Protocol):
+    @property
+    def group(self) -> FindingGroup: ...
+
+
+def count_groups(findings: Iterable[_Grouped]) -> dict[FindingGroup, int]:
     """Return how many findings each group has, what is wrong first. Groups without any are left out."""
     counts = Counter(finding.group for finding in findings)
     return {group: counts[group] for group in FindingGroup if counts[group]}
 
 
-def summary(findings: Iterable[StatuteFinding]) -> str:
+def summary(findings: Iterable[_Grouped]) -> str:
     """Return the counts in words: 有问题 3 · 只查到条文存在 1 · 一致 5."""
     return " · ".join(f"{group} {count}" for group, count in count_groups(findings).items())
 

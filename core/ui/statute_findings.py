@@ -34,19 +34,18 @@ def draw(findings: Sequence[StatuteFinding], *, key: str) -> None:
                 draw_html(finding_html(one))
 
 
+def colour_of(mark: StatuteMark) -> str:
+    return _COLOURS.get(mark, "")
+
+
 def coloured_mark(mark: StatuteMark) -> str:
     """Return a mark for a Streamlit label. Its shape says the same as its colour."""
-    colour = _COLOURS.get(mark)
+    colour = colour_of(mark)
     return f":{colour}[{mark}]" if colour else mark.value
 
 
-def badge(mark: StatuteMark, text: str) -> str:
-    """Return a mark with its meaning for a Streamlit label, for long lists."""
-    return f":{_COLOURS.get(mark, 'blue')}-badge[{mark} {escape_label(text)}]"
-
-
 def mark_html(mark: StatuteMark) -> Markup:
-    return Markup('<b class="wy-mark %s">%s</b>') % (_COLOURS.get(mark, ""), mark)
+    return Markup('<b class="wy-mark %s">%s</b>') % (colour_of(mark), mark)
 
 
 def citation_label(finding: StatuteFinding) -> str:

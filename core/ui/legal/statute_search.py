@@ -28,7 +28,6 @@ from core.ui.frame import draw_warning
 from core.ui.legal import highlights, law_filters, legal_page
 from core.ui.statute_findings import article_html, short_name
 
-EXAMPLES = ("劳动合同法第38条", "民法典", "公司拖欠工资可以辞职吗")
 _PASSAGE = 180
 _HIT = Markup('<div class="wy-law wy-hit">%s</div>')
 _PARAGRAPH = Markup("<p>%s</p>")
@@ -53,7 +52,7 @@ def _draw_directory(legal: LegalServices, catalogue: Catalogue) -> None:
     counts = index.counts() if index else {}
     st.caption(f"库中有 {counts['laws']:,} 部法规、{counts['articles']:,} 条条文，可以这样查：")
     with st.container(horizontal=True):
-        for number, example in enumerate(EXAMPLES):
+        for number, example in enumerate(legal.example_queries):
             args = (law_filters.QUERY, example)
             st.button(example, key=f"law-example-{number}", on_click=st.session_state.__setitem__, args=args)
     draw_html(
