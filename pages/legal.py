@@ -4,14 +4,27 @@ import streamlit as st
 
 from core.ui import legal_views, session
 from core.ui.frame import set_page_title
-from core.ui.legal import cases, draft_check, import_view, law, legal_page, pasted_check_form, statute_search
+from core.ui.legal import (
+    article_actions,
+    article_list,
+    cases,
+    draft_check,
+    import_view,
+    law,
+    legal_page,
+    pasted_check_form,
+    statute_search,
+)
 from core.ui.legal import law_filters as asked_laws
 
 session.require_router()
 app = session.app()
 asked = st.query_params.to_dict()
+added = asked.pop(article_actions.ADD, "")
 # A link inside the page sets new parameters; only this call updates the browser's address.
 st.query_params.from_dict(asked)
+if added:
+    article_list.add(app.legal, added)
 
 if "law" in asked:
     set_page_title(asked["law"], asked.get("article", ""))

@@ -549,7 +549,9 @@ class _CitationCheck:
         for version in self._index.versions(law.key):
             article = self._index.article(version.id, self._citation.article) if version != law else None
             if article and fits(version, article):
-                ended = LawStatus.REPEALED if self._index.status(law) is LawStatus.REPEALED else self._index.status(version)
+                ended = (
+                    LawStatus.REPEALED if self._index.status(law) is LawStatus.REPEALED else self._index.status(version)
+                )
                 result = _not_in_force(ended, note.format(_version_name(version)))
                 return self._to_finding(result, version, article)
         return None

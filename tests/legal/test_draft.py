@@ -109,7 +109,10 @@ def test_citations_within_one_another_share_a_comment(reader: Reader) -> None:
     ]
     made = draft_with_comments(Draft("a", "一二三四五六七八九"), verdicts, reader)
     counted = "法条核验：共引用 2 处，有问题 1 · 只查到条文存在 1"
-    assert (commented_words(made), comments(made)) == (["一二三四五六七八"], [f"{counted}\n○ 未能比对。\n✗ 没有这一条。"])
+    assert (commented_words(made), comments(made)) == (
+        ["一二三四五六七八"],
+        [f"{counted}\n○ 未能比对。\n✗ 没有这一条。"],
+    )
 
 
 def test_a_document_that_takes_no_comments_comes_back_as_its_words(verifier: Verifier, reader: Reader) -> None:

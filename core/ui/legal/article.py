@@ -33,7 +33,7 @@ from core.legal import (
 )
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import legal_page
+from core.ui.legal import article_actions, legal_page
 from core.ui.legal.law_view import LawView, draw_day_field, draw_version_note
 from core.ui.statute_findings import article_html, diff_html, short_name
 
@@ -51,6 +51,7 @@ def draw(view: LawView, stored: StoredArticle) -> None:
     if article.later_amendment:
         draw_warning(article.later_amendment)
     draw_html(Markup('<div class="wy-law wy-article">%s</div>') % article_html(article.content))
+    draw_html(article_actions.row_html(article, view.query(stored.number), with_words=True))
     _draw_neighbours(view, stored.number)
     draw_day_field(view)
     if article.references:
@@ -152,7 +153,7 @@ def _amendment_html(amended: AmendingItem) -> Markup:
 
 def _draw_citation(article: LegalArticle) -> None:
     """Draw the citation down to a chosen 款, alone and with its words."""
-    with st.expander("复制引用", icon=":material/content_copy:"):
+    with st.expander("引用到款，或连同条文", icon=":material/format_quote:"):
         count = len(split_paragraphs(article.content))
         wanted = 0
         if count > 1:

@@ -32,7 +32,7 @@ from core.reading import FILE_KINDS, FileError, Reader
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import contract_view, draft_desk, draft_sample, legal_page
+from core.ui.legal import article_list, contract_view, draft_desk, draft_sample, legal_page
 from core.ui.legal.law_filters import day_field
 from core.ui.uploads import upload_fields
 
@@ -45,6 +45,7 @@ MAX_FILES = 5
 _READ, _VERIFIED = "drafts_read", "drafts_verified"
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ALL = "全部"
+
 
 @dataclass(frozen=True)
 class CheckedDraft:
@@ -68,7 +69,9 @@ def draw(legal: LegalServices, reader: Reader) -> None:
         st.info(draft_sample.NOTE, icon=":material/lightbulb:")
         drafts = [draft_sample.SAMPLE_DRAFT]
     try:
-        _draw(list(_check_drafts(legal, drafts, as_of)), reader)
+        checked = list(_check_drafts(legal, drafts, as_of))
+        article_list.draw(legal, [found for one in checked for found in one.statutes] if checked else None)
+        _draw(checked, reader)
     except AppError as error:
         draw_warning(str(error))
 

@@ -48,7 +48,7 @@ def verdicts(
 
 def _statute_verdict(finding: StatuteFinding) -> Verdict:
     label = " · ".join(filter(None, (statute_findings.citation_label(finding), finding.note)))
-    colour, body = statute_findings.colour_of(finding.mark), statute_findings.finding_html(finding)
+    colour, body = statute_findings.colour_of(finding.mark), statute_findings.details_html(finding)
     return _verdict(finding.start, finding.end, finding.group, finding.mark, finding.meaning, colour, label, body)
 
 
@@ -69,7 +69,7 @@ def _case_verdict(finding: CaseFinding) -> Verdict:
 def _verdict(
     start: int, end: int, group: FindingGroup, mark: str, meaning: str, colour: str, label: str, body: Markup
 ) -> Verdict:
-    badge = Markup('<span class="wy-badge %s">%s</span>') % (colour, " ".join(filter(None, (mark, meaning))))
+    badge = Markup('<span class="wy-tag %s">%s</span>') % (colour, " ".join(filter(None, (mark, meaning))))
     return Verdict(start, end, group, badge, label, mark, meaning, colour, body)
 
 

@@ -27,7 +27,7 @@ from core.legal import (
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import article, highlights, law_filters, legal_page
+from core.ui.legal import article, article_actions, highlights, law_filters, legal_page
 from core.ui.legal.law_view import LawView, draw_day_field, draw_version_note, find_law_view, repealed_by_html
 
 _LISTED = 12
@@ -134,7 +134,9 @@ def _version_item(view: LawView, day: str, version: LawVersion | None) -> Markup
 def _law_html(view: LawView, articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
     """Return the whole law as one piece of HTML. A thousand separate elements would take seconds to draw."""
     contents = _contents_html(articles)
-    text = Markup('<div class="wy-law wy-text">%s%s</div>') % (
+    row = article_actions.law_row_html(view.law, view.index.status(view.law), view.query())
+    text = Markup('<div class="wy-law wy-text">%s%s%s</div>') % (
+        row,
         _found_html(articles, words) if words else "",
         Markup().join(_article_items(view, articles, words)),
     )
@@ -185,6 +187,8 @@ def _article_items(view: LawView, articles: Sequence[StoredArticle], words: Sequ
         if one.number.number:
             lines[:1] = [Markup("%s　") % view.link(str(one.number), one.number) + Markup().join(lines[:1])]
         paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in lines)
+        if one.number.number:
+            paragraphs = article_actions.more_button(str(one.number)) + paragraphs
         yield Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
 
 

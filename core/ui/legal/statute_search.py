@@ -25,7 +25,7 @@ from core.legal.entities import LawStatus
 from core.ui import identity
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import highlights, law_filters, legal_page
+from core.ui.legal import article_actions, highlights, law_filters, legal_page
 from core.ui.statute_findings import article_html, short_name
 
 _PASSAGE = 180
@@ -154,7 +154,8 @@ def _draw_result(result: LegalArticle, query_words: list[str], *, whole: bool) -
         words += Markup('<p class="wy-then">%s</p>') % result.remark
     with st.container(gap="xxsmall"):
         legal_page.draw_link(result.citation(), _result_query(result))
-        draw_html(_HIT % (words + legal_page.facts_html(legal_export.article_facts(result))))
+        row = article_actions.row_html(result, law_filters.last_address()) if result.article_number else Markup()
+        draw_html(_HIT % (words + legal_page.facts_html(legal_export.article_facts(result)) + row))
 
 
 def _result_query(result: LegalArticle) -> dict[str, str]:
