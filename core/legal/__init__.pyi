@@ -27,7 +27,7 @@ from .page_addresses import case_address, law_address, law_query, short_link
 from .text.case_numbers import case_keys, may_name_case
 from .text.case_sections import RELATED_LAWS, case_sections
 from .text.law_names import law_key
-from .text.lay_words import search_terms
+from .text.lay_words import added_phrases, search_terms
 from .text.paragraphs import excerpt, split_paragraphs
 from .text.periods import Period, parse_period, past_periods
 from .text.statute_citations import find_citations, may_cite
@@ -85,6 +85,7 @@ __all__ = [
     "StatuteFinding",
     "StatuteMark",
     "StoredArticle",
+    "added_phrases",
     "amending_items",
     "article_history",
     "article_result",

@@ -106,7 +106,7 @@ def _search_and_draw(legal: LegalServices, catalogue: Catalogue | None, filters:
     except AppError as error:
         draw_warning(str(error))
         return
-    _draw_results(response)
+    _draw_results(legal, response)
 
 
 def _draw_named_cases(legal: LegalServices, query: str) -> None:
@@ -119,7 +119,7 @@ def _draw_named_cases(legal: LegalServices, query: str) -> None:
         st.caption("要找的像是案例，请在「查案例」里查找。")
 
 
-def _draw_results(response: RegulationResponse) -> None:
+def _draw_results(legal: LegalServices, response: RegulationResponse) -> None:
     if response.note:
         st.info(escape_label(response.note), icon=":material/info:")
     if response.origin == "web" and response.web is not None:
@@ -130,9 +130,10 @@ def _draw_results(response: RegulationResponse) -> None:
     else:
         time = f"以 {response.as_of.spaced}的法律为准 · " if response.as_of else ""
         st.caption(f"{time}本地法规库 · 找到 {len(response.results)} 条 · {response.search_time * 1000:.0f} 毫秒")
-        words = highlights.query_words(response.query)
+        index = legal.library.index()
+        marker = highlights.Marker(response.query, index.frequency if index else lambda _pair: 1)
         for result in response.results:
-            _draw_result(result, words, whole=len(response.results) == 1)
+            _draw_result(result, marker, whole=len(response.results) == 1)
     if response.results:
         files = {
             "md": partial(legal_export.articles_markdown, response),
@@ -141,15 +142,13 @@ def _draw_results(response: RegulationResponse) -> None:
         legal_page.draw_exports(f"查法规 {response.query}", files, key="laws")
 
 
-def _draw_result(result: LegalArticle, query_words: list[str], *, whole: bool) -> None:
-    text = result.excerpt or result.content
-    if whole and (result.excerpt or not query_words):
+def _draw_result(result: LegalArticle, marker: highlights.Marker, *, whole: bool) -> None:
+    if whole and (result.excerpt or not marker.words):
         words = article_html(result.content, result.excerpt)
-    elif whole:
-        lines = [line for line in result.content.splitlines() if line.strip()]
-        words = Markup().join(_PARAGRAPH % highlights.highlight(line, query_words) for line in lines)
     else:
-        words = _PARAGRAPH % highlights.highlight(highlights.best_excerpt(text, query_words, _PASSAGE), query_words)
+        text = result.excerpt or result.content
+        lines = marker.matching_lines(text, _PASSAGE) if not whole else text.splitlines()
+        words = Markup().join(_PARAGRAPH % marker.mark(line) for line in lines if line.strip())
     if result.remark:
         words += Markup('<p class="wy-then">%s</p>') % result.remark
     with st.container(gap="xxsmall"):
