@@ -18,7 +18,18 @@ from .library.article_history import AmendingItem, ArticleVersion, amending_item
 from .library.article_index import StoredArticle
 from .library.article_references import ArticleReference
 from .library.case_search import CaseResponse
-from .library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, CatalogueEntry, source_name
+from .library.catalogue import (
+    FACETS,
+    FIELD,
+    ISSUER,
+    KIND,
+    STATE,
+    YEARS,
+    Catalogue,
+    CatalogueEntry,
+    source_name,
+    source_note,
+)
 from .library.index import LegalIndex
 from .library.law_index import LawVersion
 from .library.statutes import LegalArticle, RegulationResponse, article_result, later_amendment_note
@@ -120,6 +131,7 @@ __all__ = [
     "search_terms",
     "short_link",
     "source_name",
+    "source_note",
     "split_paragraphs",
     "summary",
     "version_on",

@@ -29,6 +29,7 @@ from core.legal import (
     legal_export,
     parse_article_number,
     source_name,
+    source_note,
     split_paragraphs,
 )
 from core.ui.escape import draw_html, escape_label
@@ -45,8 +46,8 @@ def draw(view: LawView, stored: StoredArticle) -> None:
     law, article = view.law, article_result(view.index, stored)
     legal_page.draw_link(f"《{law.name}》", view.query(), icon=":material/menu_book:")
     st.header(escape_label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
-    facts = [*legal_export.article_facts(article), *article.path, f"来源 {source_name(article.source)}"]
-    draw_html(legal_page.facts_html(facts))
+    facts = [*legal_export.article_facts(article), *article.path, source_note(article.source)]
+    draw_html(legal_page.status_html(article.status) + legal_page.facts_html(facts))
     draw_version_note(view, stored.number)
     if article.later_amendment:
         draw_warning(article.later_amendment)
@@ -111,8 +112,12 @@ def _history_items(view: LawView, stages: Sequence[ArticleVersion]) -> Iterator[
     older = {newer.law.id: stage for newer, stage in pairwise(stored) if newer.law}
     for is_missing, group in groupby(stages, key=lambda stage: stage.law is None):
         if is_missing:
-            days = Markup("、").join(Markup('<span class="wy-day">%s</span>') % stage.day for stage in group)
-            yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % days
+            missing = [Markup('<span class="wy-day">%s</span>') % stage.day for stage in group]
+            days = Markup("、").join(missing)
+            yield Markup('<li class="missing">%s 通过 <span class="wy-dim">（库中没有%s版本）</span></li>') % (
+                days,
+                "这个" if len(missing) == 1 else "这些",
+            )
             continue
         for stage in group:
             assert stage.law is not None

@@ -21,7 +21,7 @@ from core.legal import (
     case_keys,
     case_sections,
     legal_export,
-    source_name,
+    source_note,
 )
 from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.ui import identity, legal_views, statute_findings
@@ -172,7 +172,7 @@ def draw_case(legal: LegalServices, number_or_name: str) -> None:
 
 def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
     st.header(escape_label(case.name), anchor=False)
-    draw_html(legal_page.facts_html([*legal_export.case_facts(case), f"来源 {source_name(case.source)}"]))
+    draw_html(legal_page.facts_html([*legal_export.case_facts(case), source_note(case.source)]))
     if case.url:
         original = Markup(
             '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'

@@ -137,7 +137,8 @@ def _check_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period |
     for draft in drafts:
         key = (draft.text, as_of, legal.library.version, date.today())
         now[key] = known[key] if key in known else _checked(legal, draft.text, as_of)
-        yield CheckedDraft(draft, *now[key], legal.check_cases(draft.text))
+        statutes, review = now[key]
+        yield CheckedDraft(draft, statutes, review, legal.check_cases(draft.text))
 
 
 def _checked(

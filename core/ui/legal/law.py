@@ -22,7 +22,7 @@ from core.legal import (
     legal_export,
     missing_amendments,
     parse_article_number,
-    source_name,
+    source_note,
 )
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
@@ -76,8 +76,8 @@ def _draw_whole(view: LawView) -> None:
     with st.container(key="law"):  # the style sheet gives this key more width
         st.header(escape_label(f"《{law.name}》"), anchor=False)
         count = [f"共 {law.article_count:,} 条"] if law.article_count else []
-        facts = [*legal_export.law_facts(law, status), *count, f"来源 {source_name(law.source)}"]
-        draw_html(legal_page.facts_html(facts))
+        facts = [*legal_export.law_facts(law, status), *count, source_note(law.source)]
+        draw_html(legal_page.status_html(status) + legal_page.facts_html(facts))
         draw_version_note(view, None)
         if later := later_amendment_note(index, law):
             draw_warning(later)
@@ -124,7 +124,7 @@ def _draw_versions(view: LawView) -> None:
 
 def _version_item(view: LawView, day: str, version: LawVersion | None) -> Markup:
     if version is None:
-        return Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这一版</span></li>') % day
+        return Markup('<li class="missing">%s 通过 <span class="wy-dim">（库中没有这个版本）</span></li>') % day
     return Markup("<li>%s</li>") % article.version_html(view, version)
 
 

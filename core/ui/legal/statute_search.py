@@ -38,16 +38,16 @@ def draw_search(legal: LegalServices) -> None:
     wanted = law_filters.draw(catalogue)
     if wanted.query:
         _search_and_draw(legal, catalogue, wanted)
-    elif catalogue and wanted.facet_choice:
+    elif catalogue and wanted.lists_laws:
         _draw_list(catalogue.entries(wanted.facet_choice), wanted)
     elif catalogue:
-        _draw_directory(legal, catalogue)
+        _draw_directory(legal, catalogue, wanted)
 
 
 # ── The directory ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw_directory(legal: LegalServices, catalogue: Catalogue) -> None:
+def _draw_directory(legal: LegalServices, catalogue: Catalogue, filters: law_filters.LawFilters) -> None:
     index = legal.library.index()
     counts = index.counts() if index else {}
     st.caption(f"库中有 {counts['laws']:,} 部法规、{counts['articles']:,} 条条文，可以这样查：")
@@ -55,16 +55,18 @@ def _draw_directory(legal: LegalServices, catalogue: Catalogue) -> None:
         for number, example in enumerate(legal.example_queries):
             args = (law_filters.QUERY, example)
             st.button(example, key=f"law-example-{number}", on_click=st.session_state.__setitem__, args=args)
+    kinds = catalogue.counts(KIND, filters.facet_choice)
     draw_html(
         Markup('<h3 class="wy-directory-title">目录</h3><ul class="wy-directory">%s</ul>')
-        % Markup().join(_kind_html(catalogue, kind, count) for kind, count in catalogue.counts(KIND, {}).items())
+        % Markup().join(_kind_html(catalogue, kind, count, filters) for kind, count in kinds.items())
     )
 
 
-def _kind_html(catalogue: Catalogue, kind: str, count: int) -> Markup:
-    fields = catalogue.counts(FIELD, {KIND: kind})
-    below = Markup().join(_counted_link(field, {KIND: kind, FIELD: field}, number) for field, number in fields.items())
-    return Markup("<li><b>%s</b>%s</li>") % (_counted_link(kind, {KIND: kind}, count), below)
+def _kind_html(catalogue: Catalogue, kind: str, count: int, filters: law_filters.LawFilters) -> Markup:
+    fields = catalogue.counts(FIELD, {**filters.facet_choice, KIND: kind})
+    here = {**filters.address, KIND: kind}
+    below = Markup().join(_counted_link(field, {**here, FIELD: field}, number) for field, number in fields.items())
+    return Markup("<li><b>%s</b>%s</li>") % (_counted_link(kind, here, count), below)
 
 
 def _counted_link(name: str, choice: dict[str, str], count: int) -> Markup:
@@ -83,10 +85,9 @@ def _entry_html(entry: CatalogueEntry, as_of: str | None) -> Markup:
     facts = [
         *([f"{law.published} 公布"] if law.published else []),
         *([f"{law.article_count:,} 条"] if law.article_count else []),
-        *([status] if status != LawStatus.IN_FORCE else []),
     ]
     link = legal_page.link_html(short_name(law.name), law_query(law.name, as_of=as_of))
-    return Markup("<li>%s%s</li>") % (link, legal_page.facts_html(facts))
+    return Markup("<li>%s%s%s</li>") % (link, legal_page.status_html(LawStatus(status)), legal_page.facts_html(facts))
 
 
 # ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -125,10 +126,13 @@ def _draw_results(legal: LegalServices, response: RegulationResponse) -> None:
     if response.origin == "web" and response.web is not None:
         legal_page.draw_web_results(response.web, "本地法规库")
     elif not response.results:
-        st.info("本地法规库中没有找到。可以换一种说法，去掉筛选，或只写法律的名称。", icon=":material/search_off:")
+        st.info(
+            "本地法规库中没有找到。可以换一种说法，去掉筛选，在「全部」里查，或只写法律的名称。",
+            icon=":material/search_off:",
+        )
         return
     else:
-        time = f"以 {response.as_of.spaced}的法律为准 · " if response.as_of else ""
+        time = f"按 {response.as_of.spaced}的法律 · " if response.as_of else ""
         st.caption(f"{time}本地法规库 · 找到 {len(response.results)} 条 · {response.search_time * 1000:.0f} 毫秒")
         index = legal.library.index()
         marker = highlights.Marker(response.query, index.frequency if index else lambda _pair: 1)
@@ -154,7 +158,8 @@ def _draw_result(result: LegalArticle, marker: highlights.Marker, *, whole: bool
     with st.container(gap="xxsmall"):
         legal_page.draw_link(result.citation(), _result_query(result))
         row = article_actions.row_html(result, law_filters.last_address()) if result.article_number else Markup()
-        draw_html(_HIT % (words + legal_page.facts_html(legal_export.article_facts(result)) + row))
+        facts = legal_page.facts_html(legal_export.article_facts(result))
+        draw_html(_HIT % (legal_page.status_html(result.status) + words + facts + row))
 
 
 def _result_query(result: LegalArticle) -> dict[str, str]:
