@@ -47,7 +47,7 @@ def draw(view: LawView, stored: StoredArticle) -> None:
     legal_page.draw_link(f"《{law.name}》", view.query(), icon=":material/menu_book:")
     st.header(escape_label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
     facts = [*legal_export.article_facts(article), *article.path, source_note(article.source)]
-    draw_html(legal_page.status_html(article.status) + legal_page.facts_html(facts))
+    draw_html(legal_page.status_and_facts_html(article.status, facts))
     draw_version_note(view, stored.number)
     if article.later_amendment:
         draw_warning(article.later_amendment)

@@ -103,7 +103,7 @@ def _draw_start(legal: LegalServices) -> None:
         _draw_no_cases(web=legal.searches_web)
         return
     web = "库中没有的会改用网络搜索。" if legal.searches_web else ""
-    st.caption(f"库中有 {count:,} 个案例。{web}先写案由，再写争议焦点；或写案号、「指导性案例24号」。")
+    st.caption(f"库中有 {count:,} 个案例。{web}先写案由，再写争议焦点；或写案号、指导性案例的编号。")
     if example := legal.example_case_query:
         st.button(example, key="case-example", on_click=st.session_state.__setitem__, args=(QUERY, example))
 

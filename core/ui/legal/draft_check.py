@@ -65,7 +65,9 @@ def draw(legal: LegalServices, reader: Reader) -> None:
         st.write("核验要把引用与法律原文对照，所以要先有法律文本。")
         return
     drafts, as_of = _draw_form(reader)
-    if not drafts and st.session_state.get(legal_views.SAMPLE):
+    if not drafts and not st.session_state.get(legal_views.SAMPLE):
+        st.button("看一份示例", icon=":material/lightbulb:", on_click=_show_sample)
+    elif not drafts:
         st.info(draft_sample.NOTE, icon=":material/lightbulb:")
         drafts = [draft_sample.SAMPLE_DRAFT]
     try:
@@ -79,8 +81,11 @@ def draw(legal: LegalServices, reader: Reader) -> None:
 def _draw_form(reader: Reader) -> tuple[list[Draft], Period | None]:
     """Draw the form in a fold, and return its drafts and the day whose law counts."""
     st.session_state.setdefault(FORM, not (st.session_state.get(TEXT) or st.session_state.get(legal_views.SAMPLE)))
-    label = "文稿" if st.session_state[FORM] else "修改文稿，或换一份"
-    with st.expander(label, key=FORM, icon=":material/edit_note:", on_change="rerun"), st.form("draft", border=False):
+    # With another label Streamlit would draw another fold, and close it.
+    with (
+        st.expander("编辑文稿", key=FORM, icon=":material/edit_note:", on_change="rerun"),
+        st.form("draft", border=False),
+    ):
         typed = st.text_area(
             "文稿",
             key=TEXT,
@@ -101,6 +106,10 @@ def _draw_form(reader: Reader) -> tuple[list[Draft], Period | None]:
         st.form_submit_button("核验", type="primary", icon=":material/fact_check:", on_click=_fold)
     pasted = Draft.from_text(typed or "")
     return [*([pasted] if pasted.text else []), *_uploaded_drafts(files, reader)], as_of
+
+
+def _show_sample() -> None:
+    st.session_state[legal_views.SAMPLE], st.session_state[FORM] = True, False
 
 
 def _fold() -> None:

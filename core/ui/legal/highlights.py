@@ -17,6 +17,8 @@ Frequency = Callable[[str], int]
 
 _ABOUT_AS_OFTEN = 0.8
 _MUCH_MORE_OFTEN = 2.5
+_TELLING = 5
+"""Letters of the law's words that are marked for those of the reader. 用人单位 for 公司 would be marked everywhere."""
 _PARTICLES = "的了和或与及在对由从以为是其等之所将被向按并而于"
 """Letters that are words of their own: what stands beside them is whole."""
 
@@ -27,7 +29,8 @@ class Marker:
 
     def __init__(self, query: str, frequency: Frequency) -> None:
         query = _without_citations(query)
-        self.words = [*_own_words(query, frequency), *added_phrases(query)]
+        added = (phrase for phrase in added_phrases(query) if len(phrase) >= _TELLING)
+        self.words = [*_own_words(query, frequency), *added]
         self._weights = search_terms(query)
         self._frequency = frequency
 

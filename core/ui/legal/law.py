@@ -77,7 +77,7 @@ def _draw_whole(view: LawView) -> None:
         st.header(escape_label(f"《{law.name}》"), anchor=False)
         count = [f"共 {law.article_count:,} 条"] if law.article_count else []
         facts = [*legal_export.law_facts(law, status), *count, source_note(law.source)]
-        draw_html(legal_page.status_html(status) + legal_page.facts_html(facts))
+        draw_html(legal_page.status_and_facts_html(status, facts))
         draw_version_note(view, None)
         if later := later_amendment_note(index, law):
             draw_warning(later)

@@ -60,6 +60,12 @@ def status_html(status: LawStatus | None) -> Markup:
     return Markup('<div><span class="wy-tag %s">%s</span></div>') % (colour, status)
 
 
+def status_and_facts_html(status: LawStatus | None, facts: Sequence[str]) -> Markup:
+    """Return the facts about a law, with its status before them where it is not the usual one."""
+    tag = status_html(status)
+    return tag + facts_html([fact for fact in facts if not tag or fact != status])
+
+
 def draw_exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
     """Draw a menu with one file per ending. A file is made when it is downloaded; the session may be gone by then."""
     title = shorten(one_line(name), 60).replace("/", "_")

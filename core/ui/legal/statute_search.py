@@ -87,7 +87,7 @@ def _entry_html(entry: CatalogueEntry, as_of: str | None) -> Markup:
         *([f"{law.article_count:,} 条"] if law.article_count else []),
     ]
     link = legal_page.link_html(short_name(law.name), law_query(law.name, as_of=as_of))
-    return Markup("<li>%s%s%s</li>") % (link, legal_page.status_html(LawStatus(status)), legal_page.facts_html(facts))
+    return Markup("<li>%s%s</li>") % (link, legal_page.status_and_facts_html(LawStatus(status), facts))
 
 
 # ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,8 +158,8 @@ def _draw_result(result: LegalArticle, marker: highlights.Marker, *, whole: bool
     with st.container(gap="xxsmall"):
         legal_page.draw_link(result.citation(), _result_query(result))
         row = article_actions.row_html(result, law_filters.last_address()) if result.article_number else Markup()
-        facts = legal_page.facts_html(legal_export.article_facts(result))
-        draw_html(_HIT % (legal_page.status_html(result.status) + words + facts + row))
+        facts = legal_page.status_and_facts_html(result.status, legal_export.article_facts(result))
+        draw_html(_HIT % (facts + words + row))
 
 
 def _result_query(result: LegalArticle) -> dict[str, str]:
