@@ -17,11 +17,7 @@ from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.text.case_number_form import CaseReference, find_case_references
 from core.legal.text.case_numbers import case_keys
 from core.legal.text.quotations import closing_mark, is_quoted_from, quotation_before
-<<<<<<< HEAD
-from core.legal.verify import FindingGroup, StatuteMark, group_of
-=======
-from core.legal.verify import WORST_FIRST, StatuteMark
->>>>>>> main
+from core.legal.verify import WORST_FIRST, FindingGroup, StatuteMark, group_of
 
 AGREES, HELD, MENTIONED = "引述与裁判要旨一致", "库中有这个案件", "库中另一案例写到此案号"
 DIFFERS, MALFORMED = "与裁判要旨不一致", "案号形式有误"
@@ -66,14 +62,13 @@ class CaseFinding:
     """Numbers of the answer's sources that contain this case number."""
 
     @property
-<<<<<<< HEAD
     def group(self) -> FindingGroup:
         return group_of(self.mark, has_note=bool(self.note))
-=======
+
+    @property
     def severity(self) -> int:
         """Key for sorting: the smaller, the more urgently a reader should look at it."""
         return WORST_FIRST.index(self.mark)
->>>>>>> main
 
     @property
     def source_note(self) -> str:
