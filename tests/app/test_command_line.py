@@ -415,7 +415,7 @@ def test_a_draft_is_counted_alike_wherever_it_is_told(core: Core, tmp_path: Path
     assert document["groups"] == {"有问题": 1, "只查到条文存在": 1, "未核": 1, "一致": 1}
     comments = [comment.text for comment in docx.Document(str(tmp_path / "稿（批注）.docx")).comments]
     assert f"法条核验：共引用 4 处，{counted}" in comments
-    with scripted_app(says=[], **environ) as (app, _):
+    with scripted_app(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
         findings = app.legal.verifier.verify(text, Author.PERSON)
     drafts = [legal_export.CheckedDraft("稿.txt", findings)]
     assert counted in legal_export.findings_markdown(drafts)

@@ -26,7 +26,10 @@ def add(legal: LegalServices, name: str) -> None:
     chosen = list(dict.fromkeys([*st.session_state.get(CHOSEN, ()), full_name]))[-_MOST:]
     st.session_state[_ADDED] = list(dict.fromkeys([*st.session_state.get(_ADDED, ()), full_name]))[-_MOST:]
     st.session_state[CHOSEN] = chosen
-    st.toast(escape_label(f"已加入核验文稿：{full_name}（共 {len(chosen)} 条）"), icon=":material/playlist_add_check:")
+    st.toast(
+        escape_label(f"已加入核验文稿：{full_name}（共 {len(chosen)} 条）。核验时看文稿有没有引用它。"),
+        icon=":material/playlist_add_check:",
+    )
 
 
 def draw(legal: LegalServices, findings: Sequence[StatuteFinding] | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sqlite3
@@ -552,6 +553,19 @@ def test_a_draft_with_very_many_citations_is_not_drawn_at_once() -> None:
 @with_laws
 def test_a_text_without_citations_says_what_would_be_one() -> None:
     assert "没有找到法条的引用" in view(legal.DRAFT, **{legal_draft.TEXT: "今天天气很好。"}).info[0].value
+
+
+def test_while_the_library_is_built_the_page_waits_and_then_shows_what_was_asked_for() -> None:
+    article = {"number": "第一条", "text": "灯塔应当点灯。"}
+    laws = [{"name": f"第{number}号灯法", "articles": [article] * 200} for number in range(400)]
+    lines = "\n".join(json.dumps(law, ensure_ascii=False) for law in laws)
+    job = shared_app().legal.importer.start_from_upload("灯.jsonl", io.BytesIO(lines.encode()))
+    page = opened(law="第7号灯法", article="第一条")
+    assert job.is_running, "else this shows nothing"
+    assert "正在导入" in values(page.markdown)
+    assert not page.header
+    until(lambda: not job.is_running)
+    assert "灯塔应当点灯。" in html(ran(page))
 
 
 # ── Import ────────────────────────────────────────────────────────────────────────────────────────────────────────
