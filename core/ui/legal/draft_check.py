@@ -203,10 +203,13 @@ def _draw_heading(one: CheckedDraft, reader: Reader, *, key: str, name: str) -> 
                 on_click="ignore",
                 icon=":material/rate_review:",
             )
+    others = []
     if one.review and one.review.kind:
-        st.write(f"合同审查提示 {len(one.clauses)} 处{contract_view.counts(one.review)}")
+        others.append(f"合同审查提示 {len(one.clauses)} 处{contract_view.counts(one.review)}")
     if one.cases:
-        st.write(f"案号核验 {len(one.cases)} 处：{summary(one.cases)}")
+        others.append(f"案号核验 {len(one.cases)} 处：{summary(one.cases)}")
+    if others:
+        st.write("；".join(others))
     if one.draft.is_cut:
         st.caption(f"文稿太长，只核验了前 {len(one.draft.text):,} 字。")
 
