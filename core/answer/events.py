@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from core.answer.check_results import AnswerCheck
 from core.base.web_addresses import canonical_url
-from core.search.types import SearchResponse, SearchResult, Source
+from core.search.types import Pause, SearchResponse, SearchResult, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,13 @@ class Notice(_Event):
     type = "notice"
     kind: str
     text: str
+    """What happened, what was done instead, what the reader can do. Lines with four spaces before them are to be pasted into
+    a file."""
+    pause: Pause | None = None
+    """The pause of the search engine that it is about, for readers to be told on their own clock."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "kind": self.kind, "text": self.text} | (self.pause.to_json() if self.pause else {})
 
 
 CUT_OFF_KIND = "cut_off"

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from core.answer.events import SearchFinished
 from core.app import App
 from core.base.text import one_line, time_ago
 from core.search import MAX_LENGTH, describe_filters, unsupported_filters
 from core.search.types import Attempt, AttemptOutcome, SearchResponse
+from core.ui.advice import advice_html, pause_words
 from core.ui.chat import actions
 from core.ui.escape import draw_html
 from core.ui.labels import provider_label
 
-AGAIN_HELP = "不用缓存，重新搜索并重新回答。"
+AGAIN_HELP = "不用缓存，暂停的引擎也再试一次，然后重新回答。"
 QUERY_HELP = "可以改成别的词，再为同一个问题重新搜索。清空后用问题的原话搜索。"
 _OUTCOMES = {
     AttemptOutcome.OK: "成功",
@@ -91,17 +92,15 @@ def row_html(name: str, text: str) -> Markup:
     return Markup('<div class="wy-line"><b>%s</b> %s</div>') % (name, text)
 
 
-def _advice_html(text: str) -> Markup:
-    """Return the text; lines behind the first are to be pasted into a file and keep their breaks."""
-    sentence, _, lines = text.partition("\n")
-    return escape(sentence) + (Markup("<pre>%s</pre>") % lines if lines.strip() else Markup())
+def _pause_html(attempt: Attempt) -> Markup:
+    return Markup("<div>%s。</div>") % pause_words(attempt.pause) if attempt.pause else Markup()
 
 
 def _attempt_html(attempt: Attempt) -> Markup:
     cells = (
         provider_label(attempt.engine),
-        _OUTCOMES[attempt.outcome],
+        "暂停中" if attempt.was_paused else _OUTCOMES[attempt.outcome],
         f"{attempt.seconds:.1f} 秒" if attempt.seconds >= 0.05 else "–",
-        _advice_html(f"{attempt.reason}{attempt.cure}"),
+        advice_html(f"{attempt.reason}{attempt.cure}") + _pause_html(attempt),
     )
     return Markup("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>") % cells

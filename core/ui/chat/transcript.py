@@ -15,9 +15,8 @@ from core.answer.check_texts import source_words
 from core.answer.events import CUT_OFF_KIND, Notice, RunFailed, RunStopped
 from core.answer.message import Message
 from core.app import App
-from core.base.text import clean
 from core.legal.entities import LAWS
-from core.ui import conversation_sync, session
+from core.ui import advice, conversation_sync, session
 from core.ui.chat import actions, citation_check, export_menu, search_offer, sharing, source_panel, source_texts
 from core.ui.chat.answer import draw_answer, draw_references
 from core.ui.chat.attachments import file_chips
@@ -234,11 +233,7 @@ def _cost_line(entry: Message) -> str:
 
 
 def draw_notice(place: DeltaGenerator, remark: Notice) -> None:
-    """Draw a notice. Lines behind the first are to be pasted into a file, so they keep their breaks."""
-    sentence, _, lines = remark.text.partition("\n")
-    place.info(escape_label(sentence), icon=":material/info:")
-    if lines.strip():
-        place.code(clean(lines), language="yaml")
+    advice.draw_notice(place, remark)
 
 
 def draw_follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None:
