@@ -160,6 +160,10 @@ class Notice(_Event):
 
 CUT_OFF_KIND = "cut_off"
 """The kind of the notice on an answer that the service ended early."""
+UNFINISHED = Notice("unfinished", "这条回答在写完之前中断了，以上是已保存的部分。")
+"""The notice on an answer that was saved while it grew, and whose end never came: the program was ended."""
+BROKEN_OFF_KINDS = frozenset({CUT_OFF_KIND, UNFINISHED.kind})
+"""The kinds of the notices on a text whose end is missing."""
 DAMAGED = Notice("damaged", "这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
 
 

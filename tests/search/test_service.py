@@ -617,7 +617,7 @@ def test_the_status_is_told_from_its_field_whatever_the_sentence_says(sentence: 
     service = SearchService(
         [ScriptedEngine("a", EngineBlocked(sentence, status=403)), ScriptedEngine("b", EngineBlocked(sentence))]
     )
-    told = []
+    told: list[str] = []
     for _ in range(2):  # the second time both rest
         with pytest.raises(AllEnginesFailed) as failure:
             service.search(QUERY)

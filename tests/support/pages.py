@@ -210,6 +210,12 @@ def values(elements: Any) -> str:
     return " ".join(str(element.value) for element in elements)
 
 
+def costs(page: AppTest) -> list[list[str]]:
+    """What each answer cost, as the lines behind its ⋯; the first one is the total, where there is one."""
+    menus = fromstring(f"<main>{html(page.main)}</main>").xpath("//*[@class='wy-menu']")
+    return [[line.text_content() for line in menu.xpath("div")] for menu in menus]
+
+
 def chips(page: AppTest) -> list[str]:
     """Return the labels of the findings below the last answer, without their colours."""
 

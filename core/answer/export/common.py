@@ -34,8 +34,6 @@ CheckStatutes = Callable[[Message], "StatuteCheck | None"]
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
 SUMMARY_LENGTH = 120
-INCOMPLETE_KINDS = ("unfinished", events.CUT_OFF_KIND)
-"""The kinds of notices on an answer that is not complete."""
 
 
 def no_statute_check(message: Message) -> None:
