@@ -30,7 +30,7 @@ class ReadingError(AppError):
             "这台机器不能封闭解析网页的进程，所以没有读 {host} 的网页。请管理员换用较新的 Linux 内核，或设置 READING_UNCONFINED=1 并自担风险。",
         ),
         "unreachable": ("连接不上", "连接不上 {host}。"),
-        "timeout": ("超时", "{host} 的网页没有在规定时间内读完。"),
+        "timeout": ("太慢", "{host} 的网页没有在规定时间内读完。"),
         "refused": ("拒绝访问", "{host} 拒绝了访问。"),
         "login": ("需要登录", "{host} 的这个网页需要登录或订阅才能看到全文。"),
         "missing": ("网页不存在", "{host} 上没有这个网页了。"),

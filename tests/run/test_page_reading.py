@@ -88,7 +88,7 @@ def test_whoever_is_late_stays_a_snippet_and_holds_nobody_up(web: Web) -> None:
     addresses = [web.behave("slow.example/", silence), web.page("news.example/1", NEWS.encode())]
     events, prompt = asked(found(*addresses), READING_TIMEOUT="6")
     read = {event.source.number: event.source for event in events if isinstance(event, PageRead)}
-    assert (read[1].read, read[1].unread) == ("snippet", "超时")
+    assert (read[1].read, read[1].unread) == ("snippet", "太慢")
     assert read[2].read == "page"
     assert "费用由市财政承担" in prompt
     assert of(events, Answer)
