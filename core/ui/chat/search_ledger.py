@@ -51,6 +51,9 @@ def _search_form(app: App, query: str, key: str) -> None:
 def summary(response: SearchResponse, *, shown: int = 0) -> str:
     """Return one line: engine, number of results, time and cache age. `shown` is the number given to the model, if
     known."""
+    if was_paused(response):
+        only = f" · 只查了{provider_label(response.provider)}" if response.provider else ""
+        return f"引擎暂停中，没有联网搜索{only}"
     if not response.provider:
         return "没有搜索" if was_not_tried(response) else "搜索没有成功"
     found = f"{len(response.results)} 条" if response.results else "没有找到结果"
@@ -67,6 +70,12 @@ def summary(response: SearchResponse, *, shown: int = 0) -> str:
 def was_not_tried(response: SearchResponse) -> bool:
     """Return whether the model could have searched and chose not to."""
     return bool(response.attempts) and all(attempt.outcome is AttemptOutcome.SKIPPED for attempt in response.attempts)
+
+
+def was_paused(response: SearchResponse) -> bool:
+    """Return whether the web was not asked, because its engines had failed shortly before."""
+    tried = any(attempt.outcome is AttemptOutcome.FAILED for attempt in response.attempts)
+    return bool(response.failure) and not tried and any(attempt.was_paused for attempt in response.attempts)
 
 
 def query_html(query: str, asked: str = "") -> Markup:

@@ -68,6 +68,7 @@ def test_search_again_reaches_a_paused_engine_and_ends_the_pause_for_everybody(m
         assert "暂停中" in values(page.info)
         assert "搜索引擎刚才失败过，暂停到 " in html(page)
         assert RETRY in html(page)
+        assert "引擎暂停中，没有联网搜索" in html(page), "not as if it had been tried"
 
         page = press_search_again(page)
         assert len(searxng.asked) > before
