@@ -12,26 +12,42 @@ from core.ui.chat import actions, export_menu, failed_answer, sharing, source_te
 from core.ui.escape import draw_html, escape_label
 
 USAGE_LABELS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
-COPY_BUTTON = Markup('<button type="button" class="wy-copy" aria-label="复制"><span>复制</span></button>')
+COPY_BUTTON = Markup('<button type="button" class="wy-copy"><span>复制</span></button>')
 """Copy button. A script of the page (scripts/copying.js) listens for clicks on it."""
+_MENU = Markup('<div class="wy-menu">%s</div>')
+_OLDER = Markup(
+    '<div class="wy-acts">%s<details class="wy-more"><summary><span>更多</span></summary>%s</details>'
+    '<span class="wy-cost">%s</span></div>'
+)
+"""The row of an answer that is not the last one, as a single element: it is sent again with every rerun."""
 
 
 def draw(app: App, entry: Message, *, is_last: bool) -> None:
     """Draw the row. What was not written can be neither copied, shared nor exported."""
-    is_written = bool(entry.text.strip())
+    copy = COPY_BUTTON if entry.text.strip() else Markup()
     with st.container(
         key=f"actions-{entry.id}", horizontal=True, wrap=False, gap="xxsmall", vertical_alignment="center"
     ):
-        if is_last and not failed_answer.offers_again(entry):
-            draw_again_button(app, f"again-{entry.id}")
-        if is_written:
-            draw_html(COPY_BUTTON, width="content")
-        source_texts.draw_button(app, entry, is_last=is_last)
-        if is_last and is_written:
-            sharing.draw_button(app, session.chat())
-            draw_export(app, entry.id)
-        _draw_menu(app, entry, is_last=is_last)
-        draw_html(Markup('<span class="wy-cost">%s</span>') % _total(entry), width="content")
+        if is_last:
+            _draw_last(app, entry, copy)
+        else:
+            source_texts.draw_button(app, entry, is_last=False)
+            draw_html(_OLDER % (copy, _menu(entry), _total(entry)), width="content")
+
+
+def _draw_last(app: App, entry: Message, copy: Markup) -> None:
+    if not failed_answer.offers_again(entry):
+        draw_again_button(app, f"again-{entry.id}")
+    if copy:
+        draw_html(copy, width="content")
+    source_texts.draw_button(app, entry, is_last=True)
+    if copy:
+        sharing.draw_button(app, session.chat())
+        draw_export(app, entry.id)
+    with st.popover("更多", icon=":material/more_horiz:", key=f"more-{entry.id}", type="tertiary"):
+        _draw_edit_button(app, entry)
+        draw_html(_menu(entry))
+    draw_html(Markup('<span class="wy-cost">%s</span>') % _total(entry), width="content")
 
 
 def draw_again_button(app: App, key: str) -> None:
@@ -46,21 +62,10 @@ def draw_export(app: App, key: str) -> None:
         export_menu.draw(app, session.chat().title, load, load_pages, key=key)
 
 
-def _draw_menu(app: App, entry: Message, *, is_last: bool) -> None:
-    """Draw what is behind ⋯: entries that ask the server first, then those of a script, then what the answer cost."""
-    with st.popover("更多", icon=":material/more_horiz:", key=f"more-{entry.id}", type="tertiary"):
-        if is_last:
-            _draw_edit_button(app, entry)
-        draw_html(
-            Markup('<div class="wy-menu" data-answer="%s">%s%s</div>') % (entry.id, _entries(entry), _cost(entry))
-        )
-
-
-def _entries(entry: Message) -> Markup:
-    """Return the entries of ⋯ that need no server. A script finds the answer as `.st-key-actions-` and `data-answer`:
-    what is behind ⋯ stands elsewhere in the page."""
+def _menu(entry: Message) -> Markup:
+    """Return what is behind ⋯: the entries that a script acts on, then what the answer cost."""
     entries: tuple[Markup, ...] = ()
-    return Markup().join(entries)
+    return _MENU % Markup().join((*entries, _cost(entry)))
 
 
 def _draw_edit_button(app: App, entry: Message) -> None:

@@ -14,9 +14,9 @@ from core.ui.advice import pause_words
 from core.ui.chat import actions, search_switch
 from core.ui.escape import escape_label
 
-FIRST_OFFER = "联网搜索现在关闭，问题由模型直接回答，没有来源。"
-PAUSED_OFFER = "联网搜索现在关闭，因为能联网的引擎都在暂停。"
-OFFER_AFTER_ANSWER = "联网搜索现在关闭，打开以后回答会带来源。"
+FIRST_OFFER = "现在不联网，回答没有来源。"
+PAUSED_OFFER = "现在不联网，因为能联网的引擎都在暂停。"
+OFFER_AFTER_ANSWER = "现在不联网，打开联网搜索以后，回答会带来源。"
 
 
 def draw_on_first_screen(app: App) -> None:
@@ -50,7 +50,7 @@ def _draw(text: str, button: str, *, accept: Callable[[], None], key: str) -> No
         st.button(button, key=f"search-on-{key}", icon=":material/travel_explore:", on_click=accept)
         if search_switch.is_undecided():
             keep_off = partial(search_switch.set_search, False)
-            st.button("保持关闭", key=f"search-off-{key}", type="tertiary", on_click=keep_off)
+            st.button("先不用", key=f"search-off-{key}", type="tertiary", on_click=keep_off)
 
 
 def _accept() -> None:

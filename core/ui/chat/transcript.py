@@ -11,11 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources
 from core.answer.check_results import AnswerCheck
-from core.answer.check_texts import source_words
 from core.answer.events import BROKEN_OFF_KINDS, Notice
 from core.answer.message import Message
 from core.app import App
-from core.legal.entities import LAWS
 from core.ui import advice, conversation_sync, session
 from core.ui.chat import actions, answer_actions, citation_check, failed_answer, search_offer, source_panel
 from core.ui.chat.answer import draw_answer, draw_references
@@ -28,10 +26,6 @@ log = logging.getLogger(__name__)
 
 AVATARS = {"user": ":material/person:", "assistant": ":material/menu_book:"}
 
-NO_LAW_LIBRARY = Markup(
-    '<div class="wy-law wy-dim">法条核验：法规库是空的，回答引用的法条没有核验。可以在「'
-    '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页下载国家法律，只需一次点击。</div>'
-)
 READ_ONLY_NOTE = "这个对话只能阅读。在下面提问时，会先复制为你自己的对话，再继续。"
 
 
@@ -64,7 +58,8 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
         for remark in entry.notices:
             if remark.kind not in BROKEN_OFF_KINDS:
                 draw_notice(st.container(), remark)
-        draw_unsourced_note(st.container(), entry)
+        if entry.is_unsourced:
+            st.caption(NO_SOURCES_NOTE)
         check = citation_check.check_of(app, entry)
         draw_answer(entry.text, entry.sources, anchor=entry.id, check=check)
         draw_below_answer(app, entry, check, is_last=is_last)
@@ -72,14 +67,11 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
 
 def draw_above_answer(app: App, entry: Message, *, is_last: bool) -> None:
     """Draw the sources and steps above an answer."""
+    if not entry.events:
+        return
     with st.container(gap="xxsmall"):
         source_panel.draw(app, entry, is_last=is_last)
         draw_steps(entry.events, key=entry.id, seconds=entry.seconds)
-
-
-def draw_unsourced_note(place: DeltaGenerator, entry: Message) -> None:
-    if entry.is_unsourced:
-        place.caption(NO_SOURCES_NOTE)
 
 
 def draw_unsaved_note(app: App, entry: Message) -> None:
@@ -96,43 +88,11 @@ def draw_below_answer(app: App, entry: Message, check: AnswerCheck | None, *, is
         if not entry.cited and app.model.choice.is_embedded:  # the embedded model found nothing to quote
             model_settings.draw_offer(app)
     citation_check.draw(app, entry, check)
-    draw_statute_check(app, entry)
     if entry.cited:
         draw_references(entry.cited, anchor=entry.id)
     if agreeing := agreeing_sources(check, entry.sources, entry.cited):
         draw_references(agreeing, title=AGREEING_SOURCES)
     answer_actions.draw(app, entry, is_last=is_last)
-
-
-def draw_statute_check(app: App, entry: Message) -> None:
-    """Draw the statute and case checks (法条核验, 案号核验) of what the answer cites, and the age of the library."""
-    words = partial(source_words, entry.sources, conversation_sync.read_pages_loader(app, entry))
-    check = app.check_statutes(entry.text, session.chat().question_of(entry), words)
-    uses_laws = any(source.engine == LAWS for source in entry.sources)
-    if check is None and not uses_laws:
-        return
-    from core.ui import case_findings, statute_findings
-
-    try:
-        if check is not None and not check.has_index:
-            draw_html(NO_LAW_LIBRARY)
-        if check is not None and check.findings:
-            with _check_row("法条核验"):
-                statute_findings.draw(check.findings, key=f"statutes-{entry.id}")
-        if check is not None and check.cases:
-            with _check_row("案号核验"):
-                case_findings.draw(check.cases, key=f"cases-{entry.id}")
-        if uses_laws or (check is not None and check.findings):
-            draw_html(Markup('<div class="wy-dim">%s</div>') % app.legal.library_summary)
-    except Exception:
-        log.exception("the checked statutes of an answer could not be drawn")
-
-
-def _check_row(title: str) -> DeltaGenerator:
-    row = st.container(horizontal=True, gap="small", vertical_alignment="top")
-    with row:
-        draw_html(Markup('<div class="wy-check-title">%s</div>') % title, width="content")
-    return row
 
 
 def draw_read_only_note(app: App, chat: session.ChatState) -> None:
@@ -154,7 +114,6 @@ def draw_follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) ->
     """Draw suggested questions. They are stored with the answer, and disappear when a question is sent."""
     last = chat.messages[-1] if chat.messages and chat.run is None else None
     if last is not None and last.suggestions:
-        with place.container():
-            st.caption("接下来可以问：")
+        with place.container(key="suggestions", horizontal=True, wrap=False, gap="xsmall"):
             for number, question in enumerate(last.suggestions):
                 st.button(escape_label(question), key=f"follow-up-{number}", on_click=actions.ask, args=(app, question))

@@ -64,7 +64,7 @@ def test_another_model_answers_in_place(model: str, said: str) -> None:
 def test_several_other_models_are_a_list() -> None:
     with failing("500", "openai:401,openai:ok") as (page, _):
         page = ask(page, "问题")
-        menu = next(menu for menu in page.menu_button if menu.key.startswith(OTHER_MODELS))
+        menu = next(menu for menu in page.menu_button if str(menu.key).startswith(OTHER_MODELS))
         assert menu.label == "换一个模型再答"
         menu.click("ok")
         assert messages(rerun(page))[-1].model == "ok"

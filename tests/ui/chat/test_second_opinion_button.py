@@ -75,7 +75,7 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
     assert "◇ 有据（模型复核） [1]" in shown
     assert "✓ 有据" not in shown
     assert "模型认为来源支持这一句，原话如下" in shown
-    assert "依据核验 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "核验 · 1 处有据（模型复核）" in [fold.label for fold in page.expander]
     assert "看了 1 处，采纳 1 处，另用了 18 tokens。" in values(page.caption)
     assert_costs_are_apart(page)
     assert not offered(page)
@@ -148,7 +148,7 @@ def test_the_answer_is_there_before_the_review_which_comes_by_itself(automatic: 
     reviewed(page)
     assert 'class="cite model"' in html(page)
     assert "模型正在复核" not in html(page)
-    assert "依据核验 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "核验 · 1 处有据（模型复核）" in [fold.label for fold in page.expander]
     assert not page.session_state[f"claims-{state(page).messages[-1].id}"], "nobody has unfolded it"
     assert_costs_are_apart(page)
     answer = state(page).messages[-1]
@@ -240,7 +240,7 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     assert (answer.text, answer.before) == (RIGHT, WRONG)
     assert answer.usage is not None
     assert answer.usage.total == 36
-    assert "依据核验 · 1 处引用：1 处有据" in [fold.label for fold in page.expander]
+    assert "核验 · 1 处有据" in [fold.label for fold in page.expander]
     assert "改写前的回答" in [fold.label for fold in page.expander]
     assert "采用" not in labels(page)
     id = state(page).conversation_id or ""
@@ -248,7 +248,7 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     page = click(page, "恢复")
     old = state(page).messages[-1]
     assert (old.text, old.before) == (WRONG, "")
-    assert "依据核验 · 1 处引用：1 处不符" in [fold.label for fold in page.expander]
+    assert "核验 · :red[1 处不符]" in [fold.label for fold in page.expander]
     until(lambda: app.store.load(id, visitor_id=None).messages[-1] == old)
 
 
