@@ -31,9 +31,9 @@ FACES = {
     """,
     "core.search": """
         BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder
-        LANGUAGES MAX_LENGTH NEEDS_SETTINGS NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE RawResult Rest
+        LANGUAGES MAX_LENGTH NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE RawResult Rest
         ResultCache SEARCH_FAILED SNIPPET_LENGTH SearchEngine SearchLimits SearchService SessionCache
-        TIME_RANGES TITLE_LENGTH build_chain clean_results describe_filters effective_query engine_class
+        TIME_RANGES TITLE_LENGTH build_chain clean_results describe_attempt describe_filters effective_query engine_class
         engine_label engine_sections errors fence_safe find_article lacks_search manual_articles
         not_supported_error registry search_queries search_tool sources_block strip_service_marks
         takes_bare_tool types unsupported_filters visited_urls web_failure_note

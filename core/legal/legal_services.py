@@ -184,28 +184,44 @@ class LegalServices:
         )
 
     def regulations(
-        self, visitor: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+        self,
+        visitor: Visitor | None,
+        session_cache: SessionCache | None = None,
+        search: SearchService | None = None,
+        *,
+        skip_caches: bool = False,
     ) -> RegulationService:
         """Return the service for statutes. `visitor` is whose limit counts a search of the web. `search` is the one that
-        an answer under way began with."""
-        fallback = self._web_fallback(SearchType.REGULATION, visitor, session_cache, search)
+        an answer under way began with; `skip_caches` is for its searches of the web."""
+        fallback = self._web_fallback(SearchType.REGULATION, visitor, session_cache, search, skip_caches)
         return RegulationService(self.library, fallback)
 
     def cases(
-        self, visitor: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+        self,
+        visitor: Visitor | None,
+        session_cache: SessionCache | None = None,
+        search: SearchService | None = None,
+        *,
+        skip_caches: bool = False,
     ) -> CaseService:
         """Return the service for cases; the arguments are those of `regulations`."""
-        return CaseService(self.library, self._web_fallback(SearchType.CASE, visitor, session_cache, search))
+        fallback = self._web_fallback(SearchType.CASE, visitor, session_cache, search, skip_caches)
+        return CaseService(self.library, fallback)
 
     def _web_fallback(
-        self, kind: SearchType, visitor: Visitor | None, cache: SessionCache | None, search: SearchService | None
+        self,
+        kind: SearchType,
+        visitor: Visitor | None,
+        cache: SessionCache | None,
+        search: SearchService | None,
+        skip_caches: bool,
     ) -> Fallback | None:
         """Return the web search for what the library does not hold; None where no engine reaches the web."""
         web = search or self._search()
         if not web.reaches_web:
             return None
         return lambda query, limit: web.search(
-            SearchQuery(query, type=kind, limit=limit), visitor=visitor, session_cache=cache
+            SearchQuery(query, type=kind, limit=limit), visitor=visitor, session_cache=cache, skip_caches=skip_caches
         )
 
 

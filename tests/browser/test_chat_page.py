@@ -147,7 +147,8 @@ def test_an_answer_goes_on_until_it_is_stopped_replaced_or_left_and_is_kept(
 
 FAILURES = {
     "401": "拒绝了当前的密钥",
-    "500": "正忙",
+    "403": "模型服务拒绝了访问（403）",
+    "500": "模型服务出错（500）",
     "empty": "空的回答",
     "disconnect": "途中断开",
     "hang": "规定时间内没有继续输出",

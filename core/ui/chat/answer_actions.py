@@ -8,7 +8,7 @@ from markupsafe import Markup
 from core.answer.message import Message
 from core.app import App
 from core.ui import conversation_sync, session
-from core.ui.chat import actions, export_menu, sharing, source_texts
+from core.ui.chat import actions, export_menu, failed_answer, sharing, source_texts
 from core.ui.escape import draw_html, escape_label
 
 USAGE_LABELS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
@@ -41,7 +41,8 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
 
 
 def _draw_last(app: App, entry: Message, copy: Markup) -> None:
-    draw_again_button(app, f"again-{entry.id}")
+    if not failed_answer.offers_again(entry):
+        draw_again_button(app, f"again-{entry.id}")
     if copy:
         draw_html(copy, width="content")
     source_texts.draw_button(app, entry, is_last=True)

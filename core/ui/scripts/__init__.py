@@ -12,7 +12,18 @@ from pathlib import Path
 import streamlit as st
 
 _COPYING = ("answer_forms", "markdown_form", "document_forms", "picture", "copying")
-PARTS = ("dark", "sidebar", "formulas", *_COPYING, "bottom", "going", "tabs", "draft_desk", "article_actions")
+PARTS = (
+    "dark",
+    "sidebar",
+    "formulas",
+    *_COPYING,
+    "pasting",
+    "bottom",
+    "going",
+    "tabs",
+    "draft_desk",
+    "article_actions",
+)
 _INLINE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
 
 
