@@ -264,7 +264,9 @@ def test_a_law_stands_at_its_article(
     open_desk(visitor)
     row = desk(visitor).get_by_role("listitem").first
     expect(row).to_contain_text("本地法规库")
-    expect(row.get_by_role("link", name="在法规库中查看这一条")).to_have_attribute("href", re.compile(r"/legal\?law=.*article="))
+    expect(row.get_by_role("link", name="在法规库中查看这一条")).to_have_attribute(
+        "href", re.compile(r"/legal\?law=.*article=")
+    )
     point_at(visitor, "日落前点灯")
     expect(lit(visitor)).to_contain_text("日落前")
 

@@ -122,7 +122,7 @@ class _Row:
         placed = [use for use, _ in spans]
         notes = Markup().join(_note(use, is_placed=False) for use in uses if use not in placed)
         pieces = list(_windows(self._read.text, [span for _, span in spans], is_whole=self._is_whole))
-        inside = self._heading(uses) + self._about(official) + notes + self._text(pieces, spans) + self._end(pieces)
+        inside = self._heading(uses) + self._details(official) + notes + self._text(pieces, spans) + self._end(pieces)
         kind = "cited" if is_cited else "other"
         return Markup('<li value="%s" class="%s">%s</li>') % (self._source.number, kind, inside)
 
@@ -137,7 +137,7 @@ class _Row:
         statements = " ".join(str(use.statement) for use in uses)
         return Markup('<h3 data-s="%s">%s</h3>') % (statements, named)
 
-    def _about(self, official: Sequence[str]) -> Markup:
+    def _details(self, official: Sequence[str]) -> Markup:
         source = self._source
         known = " · ".join(filter(None, (site_name(source.url, self._app_url), describe_source(source))))
         badge = (

@@ -130,6 +130,7 @@ const lightBack = (passage) => light({ statements: passage.dataset.s.split(" ").
 let rest = 0;
 let pending = null; // what was pointed at in an answer that the desk does not show yet
 const point = (target, x, y) => {
+  if (!target) return null;
   const passage = target.closest(".wy-desk mark, .wy-desk small, .wy-desk h3");
   if (passage) return lightBack(passage);
   if (target.closest(".st-key-desk")) return null;
@@ -156,7 +157,8 @@ document.addEventListener(
     if (!desk() || !wide.matches) return;
     const message = target.closest?.("[data-testid=stChatMessage]");
     const isElsewhere = message && desk().dataset.answer !== idOf(message);
-    rest = setTimeout(() => target.isConnected && point(target, clientX, clientY), isElsewhere ? REST_ELSEWHERE : REST);
+    // What is drawn anew meanwhile is another element at the same place.
+    rest = setTimeout(() => point(document.elementFromPoint(clientX, clientY), clientX, clientY), isElsewhere ? REST_ELSEWHERE : REST);
   },
   { passive: true },
 );
