@@ -45,7 +45,7 @@ def draw(app: App, *, on_chat_page: bool) -> None:
         model = own.choice if own else choose_model(settings_panel.current_choices(app).apply_to(app.settings))
         st.caption(f"模型：{escape_label(model.label)}")
         if on_chat_page and model.is_embedded:
-            st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")
+            st.caption("还没有连接模型：现在只能摘录来源中的原句，不能写作。")
 
 
 def _draw_login() -> None:

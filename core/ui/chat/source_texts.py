@@ -26,7 +26,7 @@ NOT_STORED = "没有保存这个来源的文字：还没有存好、已经损坏
 
 def draw_button(app: App, entry: Message, *, is_last: bool) -> None:
     sources = entry.sources
-    if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
+    if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:", type="tertiary"):
         _draw_dialog(app, entry, sources, is_last=is_last)
 
 
