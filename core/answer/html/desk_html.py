@@ -22,11 +22,11 @@ from core.legal.entities import LAWS
 from core.search.types import Source
 
 SHORT_TEXT = 1_500
-"""Characters of a text that is shown whole, as an article of a law is."""
+"""Characters of a cited text that is shown whole, as an article of a law is."""
 CONTEXT = 160
 """Characters shown before and after a compared passage."""
 FIRST_WORDS = 200
-"""Characters shown of a text that no statement was compared with."""
+"""Characters of a text that is not cited: ten whole articles would bury the pages below them."""
 NEAREST = "上面是最接近的原文。"
 _TITLE_LENGTH = 160
 _SENTENCE_ENDS = "。！？\n"
@@ -68,9 +68,14 @@ def desk_html(
     """Return the sources of the answer with this id to this question. `whole`: the number of the source whose text is shown whole."""
     uses = list(_list_uses(check)) if check else []
     rows = Markup().join(
-        _Row(answer, source, texts[source.number], app_url, is_whole=source.number == whole).html(
-            [use for use in uses if use.verdict.number == source.number], source.number in cited, official
-        )
+        _Row(
+            answer,
+            source,
+            texts[source.number],
+            app_url,
+            is_cited=source.number in cited,
+            is_whole=source.number == whole,
+        ).html([use for use in uses if use.verdict.number == source.number], official)
         for source in sources
     )
     statements = json.dumps(_statements(check) if check else [], ensure_ascii=False, separators=(",", ":"))
@@ -88,12 +93,9 @@ def empty_desk_html(words: str) -> Markup:
 
 
 def _head(question: str) -> Markup:
-    of = (
-        Markup('<p class="of" title="%s">%s</p>') % (question, question)
-        if (question := one_line(question))
-        else _NOTHING
-    )
-    return Markup("<h2>来源</h2>") + of
+    question = one_line(question)
+    of = Markup('<span title="%s">%s</span>') % (question, question) if question else _NOTHING
+    return Markup('<div class="head"><h2>来源</h2>%s</div>') % of
 
 
 def _list_uses(check: AnswerCheck) -> Iterator[_Use]:
@@ -113,17 +115,22 @@ def _statements(check: AnswerCheck) -> list[tuple[str, list[int]]]:
 class _Row:
     """One source on the desk."""
 
-    def __init__(self, answer: str, source: Source, text: DeskText, app_url: str, *, is_whole: bool) -> None:
+    def __init__(
+        self, answer: str, source: Source, text: DeskText, app_url: str, *, is_cited: bool, is_whole: bool
+    ) -> None:
         self._answer, self._source, self._read = answer, source, text
-        self._app_url, self._is_whole = app_url, is_whole
+        self._app_url, self._is_cited, self._is_whole = app_url, is_cited, is_whole
+        self._short = SHORT_TEXT if is_cited else FIRST_WORDS
 
-    def html(self, uses: Sequence[_Use], is_cited: bool, official: Sequence[str]) -> Markup:
+    def html(self, uses: Sequence[_Use], official: Sequence[str]) -> Markup:
         spans = [(use, span) for use in uses for span in self._find(use.verdict)]
         placed = [use for use, _ in spans]
         notes = Markup().join(_note(use, is_placed=False) for use in uses if use not in placed)
-        pieces = list(_windows(self._read.text, [span for _, span in spans], is_whole=self._is_whole))
+        pieces = [(0, len(self._read.text))]
+        if len(self._read.text) > self._short and not self._is_whole:
+            pieces = list(_windows(self._read.text, [span for _, span in spans]))
         inside = self._heading(uses) + self._details(official) + notes + self._text(pieces, spans) + self._end(pieces)
-        kind = "cited" if is_cited else "other"
+        kind = "cited" if self._is_cited else "other"
         return Markup('<li value="%s" class="%s">%s</li>') % (self._source.number, kind, inside)
 
     def _find(self, verdict: CitationVerdict) -> Iterator[TextSpan]:
@@ -157,7 +164,7 @@ class _Row:
         ways, place = [self._read.note] if self._read.note else [], f"{self._answer}/{self._source.number}"
         if sum(end - start for start, end in pieces) < len(self._read.text):
             ways.append(_button(place, "显示全文"))
-        elif self._is_whole and len(self._read.text) > SHORT_TEXT:
+        elif self._is_whole and len(self._read.text) > self._short:
             ways.append(_button(self._answer, "只看比较过的段落"))
         if self._read.can_read:
             ways.append(_button(f"{place}/read", "阅读"))
@@ -184,11 +191,8 @@ def _left_out(characters: int) -> Markup:
     return Markup('<span class="gap">略去 %s 字</span>') % f"{characters:,}" if characters > 0 else _NOTHING
 
 
-def _windows(text: str, spans: Iterable[TextSpan], *, is_whole: bool) -> Iterator[tuple[int, int]]:
-    """Yield the parts of the text to show, in order and apart from each other."""
-    if is_whole or len(text) <= SHORT_TEXT:
-        yield 0, len(text)
-        return
+def _windows(text: str, spans: Iterable[TextSpan]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a long text to show, in order and apart from each other."""
     wanted = sorted((_start_of(text, span.start), _end_of(text, span.end)) for span in spans)
     start, end = wanted[0] if wanted else (0, _end_of(text, FIRST_WORDS - CONTEXT))
     for begin, until in wanted:
@@ -203,7 +207,8 @@ def _start_of(text: str, place: int) -> int:
     """Return where to begin before a place: where a sentence does, if one does there."""
     earliest = max(place - CONTEXT, 0)
     found = min((at for end in _SENTENCE_ENDS if (at := text.find(end, earliest, place)) >= 0), default=-1)
-    return found + 1 if found >= 0 and earliest else earliest
+    begin = found + 1 if found >= 0 and earliest else earliest
+    return begin + text.startswith("\n", begin)
 
 
 def _end_of(text: str, place: int) -> int:
@@ -228,7 +233,8 @@ def _marked(text: str, start: int, end: int, spans: Sequence[tuple[_Use, TextSpa
 def _mark(words: str, covering: Sequence[_Use], ending: Sequence[_Use]) -> Markup:
     worst = min((use.verdict for use in covering), key=lambda one: VERDICTS_WORST_FIRST.index(one.verdict))
     title = "\n".join(f"{use.verdict.label}：{use.verdict.statement}" for use in covering)
-    sign = Markup('<i aria-hidden="true">%s</i>') % worst.mark if ending and worst.mark else _NOTHING
+    is_signed = ending and worst.is_decided and worst.mark
+    sign = Markup('<i aria-hidden="true">%s</i>') % worst.mark if is_signed else _NOTHING
     statements = " ".join(str(use.statement) for use in covering)
     passage = Markup('<mark class="%s" data-s="%s" tabindex="0" title="%s">%s%s</mark>')
     notes = Markup().join(_note(use, is_placed=True) for use in ending)

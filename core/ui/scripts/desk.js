@@ -105,8 +105,8 @@ const paint = (statements) => {
 const show = (passage) => {
   const page = desk().closest(".st-key-desk");
   const [{ top, bottom }, around] = [passage.getBoundingClientRect(), page.getBoundingClientRect()];
-  if (top >= around.top + 48 && around.bottom - 16 >= bottom) return;
-  page.scrollTop += top - around.top - Math.max(48, (around.height - (bottom - top)) / 3);
+  if (top >= around.top + 56 && around.bottom - 16 >= bottom) return;
+  page.scrollTop += top - around.top - Math.max(56, (around.height - (bottom - top)) / 3);
 };
 const light = ({ statements, number }, { scrolls = true } = {}) => {
   const page = desk();

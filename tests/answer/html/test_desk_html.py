@@ -71,7 +71,7 @@ def test_a_source_has_its_number_title_and_all_that_is_known_of_it() -> None:
     assert words(page, "//li/p[@class='about']") == ["a.example · 2026-01-31 · 已读全文 · 40,000 字 官方"]
     assert words(page, "//div[@class='text']") == ["短。"]
     assert words(page, "//p[@class='ways']") == ["昨天读到。"]
-    assert words(page, "//p[@class='of']") == ["问<b>题"]
+    assert words(page, "//div[@class='head']") == ["来源问<b>题"]
 
 
 def test_a_passage_names_every_statement_that_uses_it_and_the_desk_names_the_statements() -> None:
