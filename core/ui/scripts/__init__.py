@@ -20,6 +20,7 @@ PARTS = (
     "pasting",
     "bottom",
     "going",
+    "desk",
     "tabs",
     "draft_desk",
     "article_actions",
