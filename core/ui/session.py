@@ -49,6 +49,8 @@ class ChatState:
     run: Run | None = None
     pending: Question | None = None
     """Accepted question that the next run of the page starts to answer."""
+    asked: int = 0
+    """Number of questions that were sent or sent again here. With a new one the page goes to the question."""
     shown: int = MESSAGES_PER_PAGE
     """Number of newest messages that are drawn. Streamlit sends all of them again on every rerun."""
     refusal: str = ""

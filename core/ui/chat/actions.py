@@ -113,6 +113,7 @@ def _add_question(app: App, question: Question, files: Sequence[Page]) -> None:
 def _queue_answer(question: Question) -> None:
     """Queue the last message for an answer. The page starts it."""
     chat = session.chat()
+    chat.asked += 1
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-PARTS = ("dark", "sidebar", "formulas", "copying", "bottom", "going")
+PARTS = ("dark", "sidebar", "formulas", "copying", "landing", "bottom", "going")
 _INLINE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
 
 
