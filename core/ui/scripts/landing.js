@@ -1,55 +1,74 @@
 // A question that was sent goes to the top of the page, and its answer grows below it. Where the steps take more than two thirds
-// of the screen, the page goes to the answer's first line, below the last of them. Nothing else moves the page but its reader.
+// of the screen, the page goes to the answer's first line, below the last of them. Nothing else moves the page but its reader:
+// whatever is drawn, a question, or the first line of its answer, keeps its place on the screen.
 const GAP = 16;
 const FAR = 2 / 3, NEAR = 1 / 4;
+const MESSAGE = "[data-testid=stChatMessage]";
 const START = ".wy-answer, .katex-display, [data-testid=stCode], [data-testid=stAlertContentError]";
 let main, block, bottom;
 let path = location.pathname;
-let seen = ""; // the conversation and how many questions were asked, as they were when the page last went to a question
-let held = null; // the question that keeps its place on the screen, or the first line of its answer
-let place = 0, height = 0; // how far the page is scrolled, and how much of it is seen, as it was left
+let seen = ""; // the conversation, and how many questions were asked, when the page last went to a question
+let held = null; // what keeps its place
+let place = 0, height = 0; // how far the page is scrolled, and how much of it is seen
 let notes = null; // how many notes there were when a command was sent
 
 const find = (id) => document.querySelector(`[data-testid=${id}]`);
-const seenHeight = () => main.clientHeight - bottom.offsetHeight;
+const findAll = (selector, within = main) => Array.from(within.querySelectorAll(selector));
+const questions = () => findAll(`${MESSAGE} .wy-question`);
+const findNotes = () => findAll("[data-testid=stAlert]").filter((note) => !note.closest(MESSAGE));
 const topOf = (element) => element.getBoundingClientRect().top;
+const topOfMessage = (question) => topOf(question.closest(MESSAGE));
 const seenTop = () => find("stHeader").getBoundingClientRect().bottom;
-const findAll = (selector) => Array.from(main.querySelectorAll(selector));
-const questions = () => findAll("[data-testid=stChatMessage] .wy-question");
-const findNotes = () => findAll("[data-testid=stAlert]").filter((note) => !note.closest("[data-testid=stChatMessage]"));
+const seenBottom = () => main.clientHeight - bottom.offsetHeight;
 
-// Of what is drawn around it the browser would keep another element in its place.
-const keep = (element) => {
-  held = element;
-  if (main) main.style.overflowAnchor = element ? "none" : "";
+// Streamlit draws other messages into the same elements: a question is known by its words, counted from the end.
+const alike = (words) => questions().filter((question) => question.textContent === words);
+const refer = (question, rest) => {
+  const words = question.textContent, same = alike(words);
+  return { words, fromEnd: same.indexOf(question) - same.length, top: topOfMessage(question), ...rest };
 };
 const findHeld = () => {
-  const messages = findAll("[data-testid=stChatMessage]");
-  const question = questions().at(held.index)?.closest("[data-testid=stChatMessage]");
-  const answer = question && messages[messages.indexOf(question) + 1];
-  const starts = answer?.querySelector(".wy-question") ? [] : Array.from(answer?.querySelectorAll(START) ?? []);
+  const question = alike(held.words).at(held.fromEnd);
+  const messages = findAll(MESSAGE);
+  const next = question && messages[messages.indexOf(question.closest(MESSAGE)) + 1];
+  const starts = next && !next.querySelector(".wy-question") ? findAll(START, next) : [];
   return { question, start: starts.find((part) => !part.closest("details")) };
+};
+// Of what is around it the browser would keep another element in its place.
+const keep = (what) => {
+  held = what;
+  if (main) main.style.overflowAnchor = what ? "none" : "";
 };
 // The page is always so long that it can stay where it is: also below a short answer, and while an answer is drawn anew.
 const stay = (scrolled) => {
   place = Math.max(0, Math.round(scrolled));
-  height = seenHeight();
+  height = seenBottom();
   block.style.minHeight = `${place + height}px`;
   if (Math.abs(main.scrollTop - place) >= 1) main.scrollTop = place;
 };
 const hold = () => {
   const { question, start } = findHeld();
-  const room = seenHeight() - seenTop();
-  const isFar = start && topOf(start) - topOf(question) > FAR * room;
+  const room = seenBottom() - seenTop();
+  const isFar = question && start && topOf(start) - topOfMessage(question) > FAR * room;
   if (isFar && !held.isMoved && !held.isStart) Object.assign(held, { isStart: true, top: seenTop() + NEAR * room });
-  const element = held.isStart ? start : question;
-  if (element) stay(main.scrollTop + topOf(element) - held.top);
+  const now = held.isStart ? start && topOf(start) : question && topOfMessage(question);
+  if (now !== undefined) stay(main.scrollTop + now - held.top);
 };
-// Where the reader has scrolled to is kept as well, while an answer above is drawn anew.
+// The reader has moved the page: what is there now keeps its new place.
 const follow = () => {
   const { question, start } = findHeld();
-  const isStart = Boolean(start) && topOf(start) < seenHeight();
-  keep(question ? { ...held, isMoved: true, isStart, top: topOf(isStart ? start : question) } : null);
+  const isStart = Boolean(start) && topOf(start) < seenBottom();
+  keep(question ? refer(question, { isMoved: true, isStart, top: isStart ? topOf(start) : topOfMessage(question) }) : null);
+};
+const onScroll = () => {
+  if (!seen) return;
+  if (held && seenBottom() !== height) return hold(); // the browser has: the window or the input has another height
+  if (Math.abs(main.scrollTop - place) < 1) return;
+  if (held) follow();
+  stay(main.scrollTop);
+};
+const onResize = () => {
+  if (bottom && seen) held ? hold() : stay(main.scrollTop);
 };
 const leave = () => {
   keep(null);
@@ -57,16 +76,7 @@ const leave = () => {
   if (main) main.scrollTop = place = 0;
 };
 
-const onScroll = () => {
-  if (!seen) return;
-  if (held && seenHeight() !== height) return hold(); // by the browser: the window or the input has another height
-  if (Math.abs(main.scrollTop - place) < 1) return;
-  if (held) follow();
-  stay(main.scrollTop);
-};
-const onResize = () => bottom && (held ? hold() : seen && stay(main.scrollTop));
 const resized = new ResizeObserver(onResize);
-
 const findParts = () => {
   const now = [find("stMain"), find("stMainBlockContainer"), find("stBottom")];
   if (now[0] === main && now[1] === block && now[2] === bottom) return;
@@ -76,15 +86,16 @@ const findParts = () => {
   main?.addEventListener("scroll", onScroll, { passive: true });
   now.filter(Boolean).forEach((part) => resized.observe(part));
 };
-const asked = () => {
+const isRunning = () => Boolean(document.querySelector("[data-test-script-state=running]"));
+const asked = (question) => {
   const address = new URLSearchParams(location.search);
-  return `${address.get("c") ?? address.get("s") ?? ""}/${questions().at(-1).dataset.asked ?? ""}`;
+  return `${address.get("c") ?? address.get("s") ?? ""}/${question.dataset.asked ?? ""}`;
 };
 const goToNote = () => {
-  const below = findNotes().at(-1).getBoundingClientRect().bottom + GAP - seenHeight();
+  const below = findNotes().at(-1).getBoundingClientRect().bottom + GAP - seenBottom();
   notes = null;
-  keep(null);
-  if (below > 0) stay(main.scrollTop + below);
+  if (below > 0) main.scrollTop += below;
+  onScroll();
 };
 const look = () => {
   findParts();
@@ -92,28 +103,29 @@ const look = () => {
     path = location.pathname;
     leave();
   }
-  const count = main && bottom ? questions().length : 0;
-  if (!count && seen) leave();
-  const now = count ? asked() : "";
-  // The same conversation in a new session, after its server was gone for a while, does not call its reader away.
+  const last = main && bottom ? questions().at(-1) : undefined;
+  if (!last && seen) leave();
+  const now = last ? asked(last) : "";
+  // A conversation that goes on in a new session, because its server was away for a while, calls nobody back.
   const isNew = now !== seen && !seen.startsWith(now);
   seen = now;
-  if (isNew) keep({ index: count - 1, top: seenTop() + GAP });
-  if (held && count) hold();
+  // Of a conversation that was opened the last question comes last.
+  if (last && (isNew || held?.isOpening)) keep(refer(last, { top: seenTop() + GAP, isOpening: !last.dataset.asked && isRunning() }));
+  if (last && held) hold();
   if (notes !== null && bottom && findNotes().length > notes) goToNote();
 };
-new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true });
+new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true, attributeFilter: ["data-test-script-state"] });
 
-// Whoever opens a fold wants it where it is. Older messages come above what is read.
+// What opens a fold stays where it is: the question above it is held. Older messages come above what is there.
 document.addEventListener("click", ({ target }) => {
-  if (!bottom || !target.closest?.("[data-testid=stMainBlockContainer]")) return;
-  keep(null);
-  const [first] = questions();
-  if (first && target.closest(".st-key-older-messages"))
-    keep({ index: -questions().length, isMoved: true, top: topOf(first.closest("[data-testid=stChatMessage]")) });
+  if (!seen || !target.closest?.("[data-testid=stMainBlockContainer]")) return;
+  const all = questions();
+  const above = all.filter((question) => topOfMessage(question) <= topOf(target)).at(-1);
+  const question = target.closest(".st-key-older-messages") ? all[0] : above;
+  keep(question ? refer(question, { isMoved: true }) : null);
 });
 const sent = () => {
   if (bottom && find("stChatInputTextArea")?.value.startsWith("/")) notes = findNotes().length;
 };
-document.addEventListener("keydown", (event) => event.key === "Enter" && sent(), { capture: true });
-document.addEventListener("click", (event) => event.target.closest?.("[data-testid=stChatInputSubmitButton]") && sent(), { capture: true });
+document.addEventListener("keydown", ({ key }) => key === "Enter" && sent(), { capture: true });
+document.addEventListener("click", ({ target }) => target.closest?.("[data-testid=stChatInputSubmitButton]") && sent(), { capture: true });
