@@ -34,6 +34,7 @@ _HEAD = Markup("""<link rel="manifest" href="./manifest.webmanifest" />
     <meta name="theme-color" content="{dark}" media="(prefers-color-scheme: dark)" />
   </head>""").format(name=NAME, purpose=PURPOSE, light=LIGHT, dark=DARK)
 
+_LOGO = Markup((FOLDER / "icon.svg").read_text("utf-8").strip())  # noqa: S704 (a file of this program)
 _OPENING = Markup("""  <style>
       .wy-opening {{
         position: fixed; inset: 0; display: grid; place-content: center; justify-items: center; gap: 1rem; margin: 0;
@@ -48,7 +49,7 @@ _OPENING = Markup("""  <style>
       @supports not selector(:has(a)) {{ .wy-opening {{ display: none; }} }}
     </style>
     <p class="wy-opening">{logo}{name} · 正在打开…</p>
-  """).format(light=LIGHT, dark=DARK, name=NAME, logo=Markup((FOLDER / "icon.svg").read_text("utf-8").strip()))
+  """).format(light=LIGHT, dark=DARK, name=NAME, logo=_LOGO)
 """What is seen until Streamlit has drawn something."""
 
 _BODY = Markup("""  <link rel="stylesheet" href="./style.css?{version}" />
