@@ -324,7 +324,7 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
         names = [engine.name for engine in app.chain.engines]
         if options.engine and options.engine not in names:
-            left_out = {entry.name: f"{entry.reason}{entry.cure}" for entry in app.chain.unavailable}
+            left_out = {entry.name: f"{entry.reason}{entry.cure_for_administrators}" for entry in app.chain.unavailable}
             cure = left_out.get(options.engine) or f"可用的有：{'、'.join(names) or '没有'}。"
             raise NoEngine(f"没有名为「{options.engine}」的可用引擎。", cure=cure)
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)

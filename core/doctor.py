@@ -126,10 +126,12 @@ def _check_model(app: App) -> list[DoctorCheck]:
 
 def _check_engines(app: App) -> list[DoctorCheck]:
     left_out = [
-        DoctorCheck(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.unavailable
+        DoctorCheck(f"引擎 {entry.name}", True, entry.reason, entry.cure_for_administrators, off=True)
+        for entry in app.chain.unavailable
     ]
     if not app.search.has_engines:
-        return [DoctorCheck("搜索", False, "没有可用的引擎", app.chain.no_engine_error.cure), *left_out]
+        order = "引擎的顺序由 SEARCH_PROVIDER_PRIORITY 设置。"
+        return [DoctorCheck("搜索", False, "没有可用的引擎", f"{app.chain.no_engine_error.cure}{order}"), *left_out]
     checks = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
     tried = [(checks[engine.name], engine) for engine in app.chain.engines]
     # An engine that nobody set up, of the default order, is not broken where it cannot be reached.
@@ -213,7 +215,7 @@ def engine_states(app: App, now: datetime) -> list[EngineState]:
             for place, engine in enumerate(usable, 1)
         ),
         *(
-            EngineState(entry.name, engine_label(entry.name), entry.state, entry.reason, entry.cure)
+            EngineState(entry.name, engine_label(entry.name), entry.state, entry.reason, entry.cure_for_administrators)
             for entry in sorted(app.chain.unavailable, key=lambda entry: order.get(entry.name, len(order)))
         ),
     ]

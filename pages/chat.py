@@ -35,6 +35,7 @@ transcript.draw_read_only_note(app, chat)
 transcript.draw_follow_ups(app, suggestions, chat)
 
 conversation_sync.watch_unsaved(app)
+conversation_sync.tell_other_tabs()
 conversation_sync.watch_checks(app)
 app.warm_up()  # the page is painted, so the warm-up delays nobody
 if session.mode() == session.AGENT:

@@ -86,7 +86,7 @@ FACES = {
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices Configured Control ControlGroup
-        MAX_ADDRESSES NOTHING_SPENT NOT_ASKED NO_CHOICES PastedTextCheck Question Revision Rewriter Run RunSources
+        MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
         SearchState StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related
         attach_files check_pasted_text control_groups excerptable fair_share format_sources format_within_budget
         has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources

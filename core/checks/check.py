@@ -212,7 +212,7 @@ def _soften_absent(check: SourceCheck) -> SourceCheck:
     """Return ABSENT as UNCHECKED: a number behind a later sentence may not have been meant for this one."""
     if check.verdict is not Verdict.ABSENT:
         return check
-    return replace(check, verdict=Verdict.UNCHECKED, reason="编号在后文，未必包括这一句。")
+    return replace(check, verdict=Verdict.UNCHECKED, reason="出处标在后文，不确定是否也指这一句。")
 
 
 # ── A statement and a source ──────────────────────────────────────────────────────────────────────────────────────────
@@ -240,7 +240,7 @@ def check_parsed_statement(
     if said_in and not _is_doubted(statement.text, said_in, source):
         evidence = tuple(source.quoted_passage(first, last) for first, last in _neighbours(said_in))
         score = max(comparison.coverage, SUPPORTED_FROM)
-        return SourceCheck(Verdict.SUPPORTED, score, "原文如此，逐词比较。", evidence, alignment=aligned)
+        return SourceCheck(Verdict.SUPPORTED, score, "原文就是这么说的。", evidence, alignment=aligned)
     score = model.probability(comparison.features())
     found = _find_verdict(comparison, alignment, score, source)
     limit = MAX_CONTRADICTED_SCORE if found.differences and source.is_full else MAX_OPEN_SCORE
@@ -272,7 +272,7 @@ def _reason_open(objections: Sequence[Objection]) -> str:
     for objection in objections:
         if objection.kind in _OBJECTIONS:
             return _OBJECTIONS[objection.kind].format(_written(objection.found))
-    return "原文说法相近，但不是逐词相同，程序不能断定。"
+    return "原文说法相近，但不是逐词相同，程序判断不了。"
 
 
 def _written(words: Words) -> str:
@@ -305,7 +305,7 @@ def _judge_differences(
     contradicting = next((difference for difference in differences if difference.found), None)
     if contradicting and comparison.coverage >= SAME_TOPIC_SHARE:
         return _Finding(Verdict.CONTRADICTED, _both_wordings(contradicting), differences)
-    return _Finding(Verdict.UNCHECKED, f"相近处没有「{differences[0].stated}」，不足以断定。", differences)
+    return _Finding(Verdict.UNCHECKED, f"相近处没有「{differences[0].stated}」，程序判断不了。", differences)
 
 
 def _both_wordings(difference: Difference) -> str:

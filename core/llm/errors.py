@@ -25,17 +25,13 @@ class ModelError(AppError):
 class ModelAuthError(ModelError):
     kind = "model_auth"
     default_message = "模型服务拒绝了当前的密钥。"
-    default_cure = (
-        "请检查密钥是否正确、是否属于所连的服务：在「设置」页面的「模型」里，或 OPENAI_API_KEY 和 OPENAI_BASE_URL。"
-    )
+    default_cure = "请在「设置」页面的「模型」里检查密钥是否正确、是否属于所连的服务。"
 
 
 class ModelNotFound(ModelError):
     kind = "model_not_found"
     default_message = "模型服务中没有这个模型。"
-    default_cure = (
-        "请在「设置」页面的「模型」里从列表中选一个，或检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
-    )
+    default_cure = "请在「设置」页面的「模型」里从列表中选一个，并检查服务的地址。"
 
 
 class ModelCannotSearch(ModelError):
@@ -52,7 +48,7 @@ class ModelTimeout(ModelError):
 class ModelUnavailable(ModelError):
     kind = "model_unavailable"
     default_message = "连接不上模型服务。"
-    default_cure = "请检查网络、代理和模型服务的地址（OPENAI_BASE_URL）；本机服务请确认已启动。"
+    default_cure = "请检查网络、代理和模型服务的地址；本机服务请确认已启动。"
 
 
 class ModelOverloaded(ModelError):
@@ -72,7 +68,7 @@ class ModelRedirected(ModelError):
 
     kind = "model_redirected"
     default_message = "模型服务要求转到另一个地址，没有跟随，问题没有发出。"
-    default_cure = "请把模型服务的地址（OPENAI_BASE_URL）改为最终的地址。"
+    default_cure = "请在「设置」页面的「模型」里，把服务的地址改为最终的地址。"
 
 
 class TooManyCalls(ModelError):

@@ -32,18 +32,23 @@ def is_login_configured() -> bool:
 
 
 def owner() -> str | None:
-    """Return the account that is logged in. Without one, a conversation belongs to everybody who has its address. Only
-    issuer and subject are unique and lasting in OpenID. An e-mail address may be unverified, or change its owner."""
+    """Return the account that is logged in. Only issuer and subject are unique and lasting in OpenID. An e-mail address
+    may be unverified, or change its owner."""
     claims = login_claims()
     subject = claims.get("sub")
     return f"{claims.get('iss')} {subject}" if claims.get("is_logged_in") and subject else None
 
 
 def visitor() -> str | None:
-    """Return the account, else the cookie that asgi.py gave the browser. Conversations are listed and changed under it.
-    A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
+    """Return the account, else the cookie that asgi.py gave the browser. A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
     cookie = st.context.cookies.get(VISITOR_COOKIE)
     return owner() or (cookie if is_visitor_mark(cookie) else None)
+
+
+def reader() -> str:
+    """Return the name that conversations belong to: the visitor's. A browser without cookies has only its session, and
+    nobody can open its conversations when that is over."""
+    return visitor() or f"session {session.chat().session_id}"
 
 
 def is_visitor_mark(value: object) -> TypeGuard[str]:

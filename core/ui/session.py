@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from core import VISITOR_COOKIE
 from core.answer.events import Checked
 from core.answer.message import Message, Mode, new_id, questions_by_answer
 from core.app import App, shared_app
@@ -19,6 +20,7 @@ from core.search import SessionCache
 
 APP = "app"
 ROUTED = "routed"
+BROWSER = "browser"
 FIRST_RUN = "first_run"
 STASHED_INPUT = "unheard"
 SEARCH_TOGGLE = "search_toggle"
@@ -51,6 +53,8 @@ class ChatState:
     """Accepted question that the next run of the page starts to answer."""
     asked: int = 0
     """Number of questions that were sent or sent again here. With a new one the page goes to the question."""
+    asked_id: str = ""
+    """Id of the question that `run` answers, or that `pending` is."""
     shown: int = MESSAGES_PER_PAGE
     """Number of newest messages that are drawn. Streamlit sends all of them again on every rerun."""
     refusal: str = ""
@@ -95,7 +99,12 @@ class ChatState:
         if run is not None and run.done:
             self.run = None
             self.reviews[run.id] = run.review_future
-            self.messages.append(run.message())
+            self.messages.insert(self._place_of_answer(), run.message())
+
+    def _place_of_answer(self) -> int:
+        """Return the place behind the question. Another tab may have asked a later one meanwhile."""
+        places = (place for place, message in enumerate(self.messages, 1) if message.id == self.asked_id)
+        return next(places, len(self.messages))
 
     def stop_run(self) -> None:
         """Stop the current run, if any, and keep what it wrote."""
@@ -137,11 +146,20 @@ def chat() -> ChatState:
 
 def begin_script_run() -> App:
     """Bind the App for this run of the page and return it. Home.py calls this first, for whatever page."""
+    _forget_other_browser()
     st.session_state[APP] = shared_app()
     st.session_state[FIRST_RUN] = ROUTED not in st.session_state
     st.session_state[ROUTED] = True
     chat().collect_finished_run()
     return app()
+
+
+def _forget_other_browser() -> None:
+    """Begin anew if another browser has reconnected to this session: what it holds is not for that one."""
+    mark = st.context.cookies.get(VISITOR_COOKIE)
+    if st.session_state.setdefault(BROWSER, mark) != mark:
+        st.session_state.clear()
+        st.session_state[BROWSER] = mark
 
 
 def app() -> App:

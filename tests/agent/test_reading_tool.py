@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from core.agent.reading_tool import PageRequest
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent, SearchFinished, ToolFinished, ToolStarted
 from core.answer.export import answer_as_markdown
 from core.answer.message import Message, message_from_run
@@ -17,6 +16,7 @@ from core.base.web_addresses import host_of
 from core.llm.tokens import estimate_tokens
 from core.reading.attached_files import file_page
 from core.reading.extraction_types import ExtractedText
+from core.run import PageRequest
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult, Source
 from support.agents import RunningAgent, agent, answer, final, of, search_step, wired_agent

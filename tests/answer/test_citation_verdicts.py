@@ -264,7 +264,7 @@ def test_a_sentence_that_names_an_article_has_the_worst_verdict_on_it_instead_of
 
 def test_a_verdict_is_green_only_where_the_article_agrees() -> None:
     check = with_statutes(UNCITED, StatuteCheck(FOUND[:1], FOUND[:1]))
-    assert "✓ 引述与条文一致" in shown(drawn(NAMING, check))
+    assert "✓法条核验 《灯塔法》第三条：引述与条文一致。" in shown(drawn(NAMING, check))
 
 
 def test_without_a_library_a_sentence_that_names_an_article_has_no_source() -> None:

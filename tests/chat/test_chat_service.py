@@ -127,7 +127,7 @@ def test_a_failed_search_is_told_to_reader_and_model_and_the_answer_goes_on() ->
     with scripted_app(says=[["我凭记忆回答[1]"]], engines=[FakeEngine("slow", EngineTimeout())]) as (app, model):
         events = list(app.chat.stream("问题", options=SEARCH))
     notice = next(event for event in events if isinstance(event, Notice))
-    assert "没有使用搜索结果" in notice.text
+    assert "这次没有搜到内容" in notice.text
     finished = next(event for event in events if isinstance(event, SearchFinished))
     assert [attempt.engine for attempt in finished.response.attempts] == ["slow"]
     assert finished.sources == ()

@@ -296,7 +296,7 @@ def test_without_another_engine_the_answer_goes_on_without_search(server: OpenAI
     server.searching = in_turn([Refuse(400)])
     with app(server) as running:
         events = ask(running)
-    assert "没有使用搜索结果" in only(events, Notice).text
+    assert "没有来源" in only(events, Notice).text
     assert [attempt.outcome for attempt in only(events, SearchFinished).response.attempts] == [AttemptOutcome.FAILED]
     assert only(events, Answer).sources == ()
 

@@ -159,9 +159,12 @@ _ALIGNED = {
 }
 _BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
 _NARROW_SPACE = Markup("\u202f")
-_SMALL_WORDS = Markup('<sup class="wy-uncited%s" title="%s">%s</sup>')
-_CLASSES = {"✓": " wy-mark green", "≠": " wy-mark red", "✗": " wy-mark red", "⌛": " wy-mark orange"}
-"""The classes of the marks of 法条核验 for the style sheet. The others have no colour."""
+_LOUD_WORDS = Markup('<sup class="wy-uncited wy-mark %s" title="%s">%s</sup>')
+_QUIET_WORDS = Markup('<sup class="wy-uncited%s" tabindex="-1">%s<span>%s</span></sup>')
+"""A sign, and words that are seen on hover and focus."""
+_LOUD_MARKS = {"≠": "red", "✗": "red", "⌛": "orange"}
+_QUIET_MARKS = {"✓": " wy-mark green", "○": " wy-mark", "？": " wy-mark"}
+"""The classes of the marks of 法条核验 for the style sheet."""
 _TARGET_LENGTH = 40
 
 
@@ -288,13 +291,14 @@ class _AnnotatedRenderer(_Renderer):
 
 
 def uncited_html(statement: UncitedStatement) -> Markup:
-    """Return what is known of a statement without a number, as small words behind it."""
+    """Return what is known of a statement without a number: small words where something is wrong, else only a sign."""
     statute = statement.statute
     if statute is None:
-        told = "由前文推出的结论，程序没有核验" if statement.is_conclusion else "这句话没有注明出处"
-        return _SMALL_WORDS % ("", told, uncited_label(statement))
+        return _QUIET_WORDS % ("", "", uncited_label(statement))
     told = f"法条核验 {one_line(statute.cited)}：{statute.meaning}。{statute.note}"
-    return _SMALL_WORDS % (_CLASSES.get(statute.mark, ""), told, uncited_label(statement))
+    if statute.mark in _LOUD_MARKS:
+        return _LOUD_WORDS % (_LOUD_MARKS[statute.mark], told, uncited_label(statement))
+    return _QUIET_WORDS % (_QUIET_MARKS.get(statute.mark, ""), statute.mark, told)
 
 
 class _StandaloneRenderer(_Renderer):

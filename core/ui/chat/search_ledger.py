@@ -54,7 +54,7 @@ def summary(response: SearchResponse, *, shown: int = 0) -> str:
         return "没有搜索" if was_not_tried(response) else "搜索没有成功"
     found = f"{len(response.results)} 条" if response.results else "没有找到结果"
     if 0 < shown < len(response.results):
-        found += f"，{shown} 条交给模型"
+        found += f"，取用 {shown} 条"
     parts = [provider_label(response.provider), found, f"{response.search_time:.1f} 秒"]
     if response.failure:
         parts = ["联网搜索没有成功", f"只查了{provider_label(response.provider)}", *parts[1:]]

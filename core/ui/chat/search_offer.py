@@ -12,8 +12,8 @@ from core.app import App
 from core.ui import session
 from core.ui.chat import actions, search_switch
 
-FIRST_OFFER = "联网搜索现在关闭，问题由模型直接回答，没有来源。"
-OFFER_AFTER_ANSWER = "联网搜索现在关闭，打开以后回答会带来源。"
+FIRST_OFFER = "现在不联网，回答没有来源。"
+OFFER_AFTER_ANSWER = "现在不联网，打开联网搜索以后，回答会带来源。"
 
 
 def draw_on_first_screen(app: App) -> None:
@@ -41,7 +41,7 @@ def _draw(text: str, button: str, *, accept: Callable[[], None], key: str) -> No
         st.button(button, key=f"search-on-{key}", icon=":material/travel_explore:", on_click=accept)
         if search_switch.is_undecided():
             keep_off = partial(search_switch.set_search, False)
-            st.button("保持关闭", key=f"search-off-{key}", type="tertiary", on_click=keep_off)
+            st.button("先不用", key=f"search-off-{key}", type="tertiary", on_click=keep_off)
 
 
 def _accept() -> None:

@@ -44,7 +44,7 @@ def draw(app: App, *, on_chat_page: bool) -> None:
         model = own.choice if own else choose_model(settings_panel.current_choices(app).apply_to(app.settings))
         st.caption(f"模型：{escape_label(model.label)}")
         if on_chat_page and model.is_embedded:
-            st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")
+            st.caption("还没有连接模型：现在只能摘录来源中的原句，不能写作。")
 
 
 def _draw_login() -> None:
@@ -55,7 +55,7 @@ def _draw_login() -> None:
         name = str(st.user.get("name") or st.user.get("email") or "用户")
         st.caption(f"已登录：{escape_label(shorten(one_line(name), NAME_LENGTH))}")
         st.button("退出登录", on_click=st.logout, width="stretch")
-    elif st.button("登录", width="stretch", help="登录后，对话只有你自己能打开。"):
+    elif st.button("登录", width="stretch", help="登录后，换一个浏览器也能打开自己的对话。"):
         try:
             st.login()
         except StreamlitAuthError as error:

@@ -24,7 +24,7 @@ from core.ui.escape import draw_html, escape_label
 
 def draw_button(app: App, entry: Message, *, is_last: bool) -> None:
     sources = entry.sources
-    if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
+    if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:", type="tertiary"):
         _draw_dialog(app, entry, sources, is_last=is_last)
 
 

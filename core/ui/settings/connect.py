@@ -47,7 +47,7 @@ REFUSALS = {
     "login": "只有 SETTINGS_ADMINS 名单里的帐号登录之后，才能在这里修改。",
     "nobody": "这里不能从页面修改，请用环境变量或 settings.yaml。",
 }
-EMBEDDED_NOTE = "现在由内置摘录模型回答：它只摘录来源中的原句，不会推理。"
+EMBEDDED_NOTE = "还没有连接模型：现在只能摘录来源中的原句，不能写作。"
 
 
 def draw_refusal(app: App) -> None:
@@ -206,9 +206,9 @@ def pick_service(services: Sequence[ModelService], *, key: str) -> ModelService:
         persist_state="session",
     )
     chosen = find_service(str(picked))
-    abilities = {"会思考": chosen.thinks, "能调用工具": chosen.calls_tools, "自带联网搜索": chosen.searches}
+    abilities = {"思考": chosen.thinks, "调用工具": chosen.calls_tools, "自带联网搜索": chosen.searches}
     if known := [words for words, has in abilities.items() if has]:
-        st.caption(f"{chosen.label}：{'、'.join(known)}，因模型而异。")
+        st.caption(f"{chosen.label}：部分模型支持{'、'.join(known)}。")
     return chosen
 
 
@@ -234,7 +234,7 @@ def key_field(chosen: ModelService, *, has_key: bool = False) -> str:
     """Draw the key field and return what was typed. It is hidden in logs."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
-            "密钥" if chosen.needs_key else "密钥（服务没有设密钥就留空）",
+            "密钥" if chosen.needs_key else "密钥（没有可不填）",
             type="password",
             key=f"connect-key-{chosen.id}-{st.session_state.get(ROUND, 0)}",
             placeholder="已有密钥，留空则不变" if has_key else "粘贴到这里",
@@ -268,7 +268,7 @@ def pick_model(connection: ModelConnection, *, current: str = "") -> str:
     contexts = {model.name: model.context for model in listed}
     names = list(contexts)
     picked = st.selectbox(
-        f"模型 :gray[这家服务列出了 {len(names)} 个，也可以直接写名字]",
+        f"模型 :gray[共 {len(names)} 个，也可以自己输入]",
         names,
         index=names.index(current) if current in names else 0,
         format_func=lambda name: f"{name}（上下文 {contexts[name]:,}）" if contexts.get(name) else name,
@@ -302,7 +302,7 @@ def draw_test(app: App, settings: Settings, *, is_requested: bool) -> None:
     """Test the model of these settings if requested, and draw the last result for the same settings."""
     asked = (settings.openai, settings.llm.model)
     if is_requested:
-        with st.spinner("正在问它一句话…"):
+        with st.spinner("正在试着提问…"):
             st.session_state[TRIED] = (asked, _run_test(app, settings))
     tried, outcome = st.session_state.get(TRIED, (None, ""))
     if tried == asked:

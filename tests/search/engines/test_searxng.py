@@ -160,7 +160,7 @@ def test_the_public_instance_is_used_until_there_is_an_own_one() -> None:
     for _ in range(2):
         with pytest.raises(EngineError) as caught:
             engine.search("x", 10)
-        assert "SEARXNG_URL" in caught.value.cure, "nobody can edit the settings of somebody else's server"
+        assert "「引擎」" in caught.value.cure, "nobody can edit the settings of somebody else's server"
     assert wire(fetch.asked[0]).address == "https://searx.be/search"
     own = SearxngEngine.from_settings(
         loaded(SEARXNG_PUBLIC_URL="https://p.example", SEARXNG_URL="http://own:1/x/").values

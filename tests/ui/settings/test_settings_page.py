@@ -182,7 +182,7 @@ def test_an_engine_that_is_left_out_has_no_button() -> None:
         opened(app, "引擎") as page,
     ):
         assert "缺少密钥" in html(page)
-        assert "或设置环境变量 EXA_API_KEY" in html(page)
+        assert "环境变量是 EXA_API_KEY" in html(page)
         assert [button.key for button in page.button if button.label == "测试"] == ["test-bundled"]
 
 
