@@ -18,6 +18,7 @@ PARTS = (
     "formulas",
     *_COPYING,
     "pasting",
+    "landing",
     "bottom",
     "going",
     "desk",
