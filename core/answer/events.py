@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from core.answer.check_results import AnswerCheck, InventedCitation, invented_sentence
 from core.base.web_addresses import canonical_url
-from core.search.types import SearchResponse, SearchResult, Source
+from core.search.types import Pause, SearchResponse, SearchResult, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +155,21 @@ class Notice(_Event):
     type = "notice"
     kind: str
     text: str
+    """What happened, what was done instead, what the reader can do. Lines with four spaces before them are to be pasted into
+    a file."""
+    pause: Pause | None = None
+    """The pause of the search engine that it is about, for readers to be told on their own clock."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "kind": self.kind, "text": self.text} | (self.pause.to_json() if self.pause else {})
 
 
 CUT_OFF_KIND = "cut_off"
 """The kind of the notice on an answer that the service ended early."""
+UNFINISHED = Notice("unfinished", "这条回答在写完之前中断了，以上是已保存的部分。")
+"""The notice on an answer that was saved while it grew, and whose end never came: the program was ended."""
+BROKEN_OFF_KINDS = frozenset({CUT_OFF_KIND, UNFINISHED.kind})
+"""The kinds of the notices on a text whose end is missing."""
 DAMAGED = Notice("damaged", "这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
 
 
@@ -168,7 +179,7 @@ def is_damaged(event: _Event) -> bool:
 
 INVENTED_KIND = "invented_source"
 """The kind of the notice on citations of sources that do not exist."""
-KINDS_BELOW_TEXT = frozenset({CUT_OFF_KIND, INVENTED_KIND})
+KINDS_BELOW_TEXT = BROKEN_OFF_KINDS | {INVENTED_KIND}
 """The kinds of notices that speak of the text and are drawn below it."""
 
 

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from core.answer.check_results import AnswerCheck, CitationCheck, StatementCheck, UncitedStatement
 from core.answer.citation_verdicts import with_statutes
 from core.answer.citations import Cut
-from core.answer.events import SearchFinished
+from core.answer.events import BROKEN_OFF_KINDS, SearchFinished
 from core.answer.export import common
 from core.answer.message import Message
 from core.base.text import clean, one_line
@@ -72,8 +72,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
     return shared | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
-        "complete": message.ending is None
-        and all(notice.kind not in common.INCOMPLETE_KINDS for notice in message.notices),
+        "complete": message.ending is None and all(notice.kind not in BROKEN_OFF_KINDS for notice in message.notices),
         "references": [_reference_json(source, accessed) for source in message.cited],
         **({"agreeing": agreeing} if agreeing else {}),
         "check": _move_places(check, message.unsourced_cuts).to_json() if check else None,
