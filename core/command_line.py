@@ -31,7 +31,7 @@ from core.answer import (
     other_uncited,
     reading_status,
     tally,
-    uncited_label,
+    uncited_line,
     with_statutes,
 )
 from core.answer.check_texts import source_words
@@ -384,7 +384,9 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
 
     def one(question: str) -> int:
         run = service.start(service.accept_question(question, (), AnswerOptions(search=options.search)), grace=0.0)
-        show = _JsonLines(app, options.mode) if output.as_json else _Transcript(app, options.mode, question, run)
+        show = (
+            _JsonLines(app, options.mode, question) if output.as_json else _Transcript(app, options.mode, question, run)
+        )
         status = OK
         for event in run.iter_events():
             show(event)
@@ -397,10 +399,12 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
 class _RunOutput:
     """The base of what prints a run: knows the message that it becomes."""
 
-    def __init__(self, app: App, mode: Mode) -> None:
+    def __init__(self, app: App, mode: Mode, question: str) -> None:
         self._app = app
         self._mode = mode
+        self._question = question
         self._events: list[RunEvent] = []
+        self._check: AnswerCheck | None = None
 
     @property
     def _message(self) -> Message:
@@ -408,15 +412,41 @@ class _RunOutput:
 
         return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
+    @property
+    def _notices_of_unfinished(self) -> Iterator[Notice]:
+        """The notices on an answer that ended early, beside those that the run told."""
+        told = [event for event in self._events if isinstance(event, Notice)]
+        return (notice for notice in self._message.notices if notice not in told)
+
 
 class _JsonLines(_RunOutput):
     """The run as JSON, one event per line."""
 
     def __call__(self, event: RunEvent) -> None:
         self._events.append(event)
-        if isinstance(event, Answer) and self._message.is_unsourced:
-            self._print(Notice("not_searched", NO_SOURCES_NOTE))
-        self._print(event)
+        match event:
+            case Checked(check=check) if self._check is None:
+                self._check = check  # is printed with the answer, whose text names the statutes
+            case Checked(check=check):
+                self._print_check(check)
+            case Answer():
+                if self._message.is_unsourced:
+                    self._print(Notice("not_searched", NO_SOURCES_NOTE))
+                if self._check:
+                    self._print_check(self._check)
+                self._print(event)
+            case RunFailed():
+                for notice in self._notices_of_unfinished:
+                    self._print(notice)
+                self._print(event)
+            case _:
+                self._print(event)
+
+    def _print_check(self, check: AnswerCheck) -> None:
+        """Print the check with the verdicts on the statutes that sentences without a number name."""
+        self._print(
+            Checked(with_statutes(check, self._app.check_statutes(self._message.text, self._question)) or check)
+        )
 
     def _print(self, event: RunEvent) -> None:
         print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
@@ -426,10 +456,8 @@ class _Transcript(_RunOutput):
     """The run as text: progress on standard error, the answer and its sources on standard output."""
 
     def __init__(self, app: App, mode: Mode, question: str, run: Run) -> None:
-        super().__init__(app, mode)
-        self._question = question
+        super().__init__(app, mode, question)
         self._run = run
-        self._check: AnswerCheck | None = None
         self._statutes: StatuteCheck | None = None
         self._told = set[str]()
 
@@ -472,6 +500,8 @@ class _Transcript(_RunOutput):
             case RunFailed(message=message):
                 if self._mode == "agent" and self._message.text:
                     print(self._message.text, flush=True)
+                for notice in self._notices_of_unfinished:
+                    self._tell(notice.text)
                 print(f"\n{message}", file=sys.stderr)
             case SearchStarted() | SearchFinished() | Thought() | ToolStarted() | ToolFinished() | RunStopped():
                 pass
@@ -509,7 +539,9 @@ def _print_check(check: AnswerCheck | None) -> None:
     if check and (counted := tally(check)):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
-        print(f"\n依据核验\n{counted}", *problems, *list_agreements(check), *opinion, HOW_MADE_NOTE, sep="\n")
+        unsourced = map(uncited_line, check.unsourced)
+        lines = (counted, *problems, *unsourced, *list_agreements(check), *opinion, HOW_MADE_NOTE)
+        print("\n依据核验", *lines, sep="\n")
 
 
 def _source_text(source: Source) -> str:
@@ -773,9 +805,9 @@ def _checked_text(checked: AnswerCheck) -> str:
         for statement in checked.statements
         for citation in statement.citations
     ]
-    lines += (f"{uncited_label(statement)} {statement.text}" for statement in other_uncited(checked))
+    lines += map(uncited_line, other_uncited(checked))
     lines += map(str, list_agreements(checked))
-    return "\n".join([*lines, checked.summary, HOW_MADE_NOTE])
+    return "\n".join([*lines, tally(checked) or checked.summary, HOW_MADE_NOTE])
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

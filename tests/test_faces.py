@@ -64,11 +64,11 @@ FACES = {
     "core.answer": """
         AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST agreeing_sources annotate
-        check_results check_texts cited_numbers cited_sources compared_spans describe_source drop_unsourced events export
+        check_results check_texts cited_numbers cited_sources compared_spans describe_source drop_invented events export
         is_official list_agreements list_verdicts
         marked_html message other_uncited parse_markdown reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
-        verdict_html with_statutes
+        uncited_line verdict_html with_statutes
     """,
     "core.comparison": """
         ADDED Agreement Chain ClauseMatch ClauseSequence Contradiction DROPPED EqualRun MAX_CLAUSES Objection ParsedClauses

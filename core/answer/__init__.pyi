@@ -15,9 +15,10 @@ from .citation_verdicts import (
     other_uncited,
     tally,
     uncited_label,
+    uncited_line,
     with_statutes,
 )
-from .citations import INVENTED, cited_numbers, cited_sources, drop_unsourced, parse_markdown
+from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, parse_markdown
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
 from .html.source_html import references_html, results_html, site_name, source_panel_html, verdict_html
@@ -50,7 +51,7 @@ __all__ = [
     "cited_sources",
     "compared_spans",
     "describe_source",
-    "drop_unsourced",
+    "drop_invented",
     "events",
     "export",
     "is_official",
@@ -72,6 +73,7 @@ __all__ = [
     "stored_message",
     "tally",
     "uncited_label",
+    "uncited_line",
     "verdict_html",
     "with_statutes",
 ]

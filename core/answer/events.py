@@ -6,10 +6,11 @@ names and fields of `to_json` are a public contract.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from core.answer.check_results import AnswerCheck
+from core.answer.check_results import AnswerCheck, InventedCitation, invented_sentence
 from core.base.web_addresses import canonical_url
 from core.search.types import Pause, SearchResponse, SearchResult, Source
 
@@ -140,6 +141,11 @@ class ToolFinished(_Event):
 class TextDelta(_Event):
     type = "text_delta"
     text: str
+    invented: tuple[int, ...] | None = None
+    """The numbers of citations before the end of this text that were dropped, because there is no such source."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +177,18 @@ def is_damaged(event: _Event) -> bool:
     return isinstance(event, Notice) and event.kind == DAMAGED.kind
 
 
+INVENTED_KIND = "invented_source"
+"""The kind of the notice on citations of sources that do not exist."""
+KINDS_BELOW_TEXT = BROKEN_OFF_KINDS | {INVENTED_KIND}
+"""The kinds of notices that speak of the text and are drawn below it."""
+
+
+def invented_notice(numbers: Collection[int], *, has_sources: bool) -> Notice:
+    """Return the notice on citations of sources that do not exist."""
+    points = "" if has_sources else "，这次没有任何来源"
+    return Notice(INVENTED_KIND, f"{invented_sentence(numbers)}{points}；这些编号不指向任何内容，已经去掉。")
+
+
 _CUT_OFF_TEXTS = {
     "length": "回答达到了模型输出长度的上限，没有写完。",
     "content_filter": "模型服务的内容过滤中断了回答，没有写完。",
@@ -200,9 +218,17 @@ class Answer(_Event):
     type = "answer"
     text: str
     sources: tuple[Source, ...] = ()
+    invented: tuple[InventedCitation, ...] = ()
+    """The citations of sources that do not exist. The text is without them."""
+
+    @property
+    def invented_numbers(self) -> tuple[int, ...]:
+        return tuple(sorted({number for one in self.invented for number in one.numbers}))
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "text": self.text, "sources": [source.to_json() for source in self.sources]}
+        sources = [source.to_json() for source in self.sources]
+        invented = _unless_empty(invented=list(self.invented_numbers))
+        return {"type": self.type, "text": self.text, "sources": sources} | invented
 
 
 @dataclass(frozen=True, slots=True)

@@ -416,6 +416,32 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
     assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核验：{empty}\n")
 
 
+def test_a_sentence_with_a_verified_article_is_not_without_source(core: Core, tmp_path: Path) -> None:
+    """Nor is an article that was only found called supported, and a source that does not exist is named."""
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    with openai_server() as server:
+        server.script = ["根据《灯塔法》第三条，守塔人应当在日落前点灯。浮标应当重新登记[8]。另有70家分店。"]
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:script:laws"}
+        for mode in ("chat", "agent"):
+            asked = ("ask", "守塔人要做什么？", "--search", "--mode", mode)
+            told = core(*asked, DATA_DIR=str(tmp_path / "data"), **model)
+            events = lines(core(*asked, "--json", DATA_DIR=str(tmp_path / "data"), **model))
+            [counted] = [line for line in told.stdout.splitlines() if "句无出处" in line]
+            assert "1 句引述与条文一致" in counted
+            assert "2 句无出处" in counted
+            assert "无出处：浮标应当重新登记。（模型引用了不存在的来源 8）" in told.stdout
+            assert told.stderr.count("模型引用了不存在的来源 8") == 1
+            kinds = [event["type"] for event in events]
+            assert kinds[-3:] == ["checked", "answer", "usage"]
+            checked, answer = events[-3], events[-2]
+            assert [one["statute"]["mark"] for one in checked["statutes"]] == ["✓"]
+            assert [one.get("invented") for one in checked["uncited"]] == [[8], None]
+            assert answer["invented"] == [8]
+            assert "[8]" not in answer["text"]
+            [notice] = [event["text"] for event in events if event.get("kind") == "invented_source"]
+            assert notice.startswith("模型引用了不存在的来源 8")
+
+
 def test_cases_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
     invented.library(tmp_path / "data", write_guiding_cases(tmp_path / "g.jsonl"))
     with openai_server() as server:
@@ -641,7 +667,7 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     assert told.stdout == (
         "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文就是这么说的。\n"
         "不符 [2] 海州灯塔建成于2003年，塔高六十米。\n     回答说「2003年」，来源说「2001年」。\n"
-        "无出处 另有70家分店。\n2 处引用：1 处有据 · 1 处不符\n标记怎么来的、错多少，见 docs/trust.md。\n"
+        "无出处：另有70家分店。\n2 处引用：1 处有据 · 1 处不符 · 1 句无出处\n标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer.read_text("utf-8")))
     assert [statement["verdict"] for statement in document["statements"]] == ["supported", "contradicted"]
@@ -652,7 +678,7 @@ def test_a_sentence_without_a_number_that_a_source_says(core: Core, sources: Pat
     answer = "海州灯塔建成于2001年，塔高六十米。\n\n另有70家分店。"
     told = core("check", "-", "--sources", str(sources), stdin=answer)
     assert told.stdout == (
-        "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核验的引用。\n"
+        "无出处：另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n1 句无出处 · 1 句未标注，与来源相符\n"
         "标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
@@ -677,11 +703,21 @@ def test_conclusions_and_sentences_that_name_an_article_are_told(core: Core, tmp
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
     answer = "灯塔公司2024年的收入为1.2亿元[1]。因此，它很富有。根据《灯塔法》第三条，守塔人应当在日落前点灯。"
     told = core("check", "-", "--sources", str(sources), stdin=answer, DATA_DIR=str(tmp_path / "data"))
-    assert "结论，未核 因此，它很富有。\n✓ 引述与条文一致 根据《灯塔法》第三条" in told.stdout
+    assert "结论，未核：因此，它很富有。\n✓ 引述与条文一致：根据《灯塔法》第三条" in told.stdout
     (document,) = lines(
         core("check", "-", "--sources", str(sources), "--json", stdin=answer, DATA_DIR=str(tmp_path / "data"))
     )
-    assert [one.get("statute", {}).get("mark") for one in document["uncited"]] == [None, "✓"]
+    assert [one["text"] for one in document["uncited"]] == ["因此，它很富有。"]
+    assert [one["statute"]["mark"] for one in document["statutes"]] == ["✓"]
+
+
+def test_a_number_without_a_source_is_told_beside_its_sentence(core: Core, sources: Path) -> None:
+    answer = "灯塔公司2024年的收入为1.2亿元[1]。守塔人喜欢唱歌【6】。公司很大[1][7]。"
+    told = core("check", "-", "--sources", str(sources), stdin=answer)
+    assert "无出处：守塔人喜欢唱歌。（模型引用了不存在的来源 6）\n" in told.stdout
+    (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
+    assert [(one["text"], one["invented"]) for one in document["uncited"]] == [("守塔人喜欢唱歌。", [6])]
+    assert [one["numbers"] for one in document["invented"]] == [[6], [7]]
 
 
 def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:

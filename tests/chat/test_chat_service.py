@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.answer.check_results import InventedCitation
 from core.answer.events import (
     Answer,
     Notice,
@@ -45,8 +46,8 @@ def test_without_search_nothing_is_searched_and_nothing_is_cited() -> None:
     with scripted_app(says=[["你好", "[1]。"]], engines=[engine]) as (app, _):
         events = list(app.chat.stream("在吗"))
     assert engine.queries == []
-    assert kinds(events) == ["text_delta", "text_delta", "answer", "usage"]
-    assert events[2] == Answer("你好。", ())
+    assert kinds(events) == ["text_delta", "text_delta", "notice", "checked", "answer", "usage"]
+    assert events[4] == Answer("你好。", (), (InventedCitation(2, (1,)),))
     assert streamed(events) == "你好。"
 
 
@@ -281,7 +282,7 @@ def test_sources_that_the_prompt_has_no_room_for_are_left_out() -> None:
 def test_an_answer_that_used_no_source_says_so() -> None:
     with scripted_app(says=[["凭记忆说[9]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
         events = list(app.chat.stream("问题", options=SEARCH))
-    assert [event.kind for event in events if isinstance(event, Notice)] == ["sources_unused"]
+    assert [event.kind for event in events if isinstance(event, Notice)] == ["invented_source", "sources_unused"]
     assert isinstance(events[-2], Answer)
 
 

@@ -16,7 +16,7 @@ from core.answer.citation_verdicts import (
     list_verdicts,
     other_uncited,
     tally,
-    uncited_label,
+    uncited_line,
     with_statutes,
 )
 from core.answer.message import Message
@@ -134,7 +134,7 @@ def check_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str
         return
     yield f"{totals}。{HOW_MADE_NOTE}"
     yield from (str(verdict) for verdict in list_verdicts(check) if verdict.verdict in PROBLEM_VERDICTS)
-    yield from (f"{uncited_label(one)}：{one.text}" for one in other_uncited(check))
+    yield from map(uncited_line, other_uncited(check))
     yield from map(str, list_agreements(check))
     if check.opinion:
         yield str(check.opinion)

@@ -5,7 +5,9 @@
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
         (where a source says statements without a number and is cited nowhere:) "agreeing": [as in references],
-        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": [{"text", ("agreesWith": number, "check",) …}],
+        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": [{"text", ("agreesWith": number, "check",) ("invented": [number of a source that does not exist],) …}],
+            (where a sentence without a number names articles that were looked up:) "statutes": [{"text", "statute": {"mark", "meaning", "cited", "note"}, …}],
+            (where sources are cited that do not exist:) "invented": [{"at": place in the text, "numbers"}],
             (where a model was asked:) "opinion": {"model", "asked", "accepted", "tokens", "estimated"}},
         "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
         "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
@@ -91,7 +93,10 @@ def _move_places(check: AnswerCheck, cuts: Sequence[Cut]) -> AnswerCheck:
         return replace(one, start=moved(one.start), end=moved(one.end))
 
     statements = (replace(move(one), citations=tuple(map(move, one.citations))) for one in check.statements)
-    return replace(check, statements=tuple(statements), uncited=tuple(map(move, check.uncited)))
+    invented = (replace(one, at=moved(one.at)) for one in check.invented)
+    return replace(
+        check, statements=tuple(statements), uncited=tuple(map(move, check.uncited)), invented=tuple(invented)
+    )
 
 
 def _reference_json(source: Source, accessed: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources
 from core.answer.check_results import AnswerCheck
-from core.answer.events import BROKEN_OFF_KINDS, Notice
+from core.answer.events import INVENTED_KIND, KINDS_BELOW_TEXT, Notice
 from core.answer.message import Message
 from core.app import App
 from core.ui import advice, conversation_sync, session
@@ -56,7 +56,7 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
             return
         draw_above_answer(app, entry, is_last=is_last)
         for remark in entry.notices:
-            if remark.kind not in BROKEN_OFF_KINDS:
+            if remark.kind not in KINDS_BELOW_TEXT:
                 draw_notice(st.container(), remark)
         if entry.is_unsourced:
             st.caption(NO_SOURCES_NOTE)
@@ -82,6 +82,7 @@ def draw_unsaved_note(app: App, entry: Message) -> None:
 def draw_below_answer(app: App, entry: Message, check: AnswerCheck | None, *, is_last: bool) -> None:
     """Draw everything below the text: its end, citations, cost and actions."""
     draw_unsaved_note(app, entry)
+    draw_invented_sources(entry)
     failed_answer.draw(app, entry, is_last=is_last)
     if is_last:
         search_offer.draw_below_answer(app, entry)
@@ -93,6 +94,13 @@ def draw_below_answer(app: App, entry: Message, check: AnswerCheck | None, *, is
     if agreeing := agreeing_sources(check, entry.sources, entry.cited):
         draw_references(agreeing, title=AGREEING_SOURCES)
     answer_actions.draw(app, entry, is_last=is_last)
+
+
+def draw_invented_sources(entry: Message) -> None:
+    """Draw the notice on citations of sources that do not exist. A copy of the answer takes it along."""
+    for remark in entry.notices:
+        if remark.kind == INVENTED_KIND:
+            draw_html(Markup('<div class="wy-remark">%s</div>') % remark.text)
 
 
 def draw_read_only_note(app: App, chat: session.ChatState) -> None:

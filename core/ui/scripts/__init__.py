@@ -11,7 +11,8 @@ from pathlib import Path
 
 import streamlit as st
 
-PARTS = ("dark", "sidebar", "formulas", "copying", "pasting", "bottom", "going", "tabs")
+_COPYING = ("answer_forms", "markdown_form", "document_forms", "picture", "copying")
+PARTS = ("dark", "sidebar", "formulas", *_COPYING, "pasting", "bottom", "going", "tabs")
 _INLINE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
 
 
