@@ -223,7 +223,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=_import, usage=command.error)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
     law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
-    law_search.add_argument("--as-of", type=_period, metavar="日期", help="按那时施行的版本，如 2019-05-01 或 2019")
+    law_search.add_argument("--as-of", type=_period, metavar="日期", help="按那一天的法律，如 2019-05-01 或 2019")
     law_search.set_defaults(command=_law_search)
     case_search = case.add_parser("search", help="按关键词或案号检索")
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
@@ -242,7 +242,7 @@ def _parser() -> argparse.ArgumentParser:
         help="有这些标记时退出码为 3，如 ≠✗⌛；也可以写意思，用逗号隔开",
     )
     verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
-    verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
+    verify.add_argument("--as-of", type=_period, metavar="日期", help="按那一天的法律，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
 
     check = commands.add_parser("check", help="核验：回答里每一处引用，来源是否这样说")
@@ -683,7 +683,7 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
         checked = legal_export.CheckedDraft(draft.name, verdicts, review)
         document = {**legal_export.draft_report(checked), "cases": [one.to_json() for one in cases]}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
-        lines += [] if verdicts else ["没有找到法条引用。"]
+        lines += [f"共引用 {len(verdicts)} 处：{document['summary']}"] if verdicts else ["没有找到法条引用。"]
         lines += ["案号核验", *map(_case_finding_text, cases)] if cases else []
         lines += _review_lines(review) if review else []
         output.print_document(document, lambda: "\n".join(lines))

@@ -19,11 +19,12 @@ from .citation_verdicts import (
     with_statutes,
 )
 from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, parse_markdown
+from .html.desk_html import DeskText, desk_html, empty_desk_html
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
 from .html.source_html import references_html, results_html, site_name, source_panel_html, verdict_html
 from .html.source_marks import TextSpan, compared_spans, marked_html
-from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status
+from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status, unread_note
 from .sourced_text import SourcedEvents, SourcedText
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Block",
     "BlockStream",
     "CitationVerdict",
+    "DeskText",
     "SourcedEvents",
     "SourcedText",
     "TextSpan",
@@ -51,7 +53,9 @@ __all__ = [
     "cited_sources",
     "compared_spans",
     "describe_source",
+    "desk_html",
     "drop_invented",
+    "empty_desk_html",
     "events",
     "export",
     "is_official",
@@ -74,6 +78,7 @@ __all__ = [
     "tally",
     "uncited_label",
     "uncited_line",
+    "unread_note",
     "verdict_html",
     "with_statutes",
 ]

@@ -21,6 +21,7 @@ from core.legal.imports.import_run import law_import
 from core.legal.imports.law_package import LAW_PACKAGE, installed_law_package
 from core.legal.library.case_search import CaseService
 from core.legal.library.catalogue import Catalogue
+from core.legal.library.examples import WELL_KNOWN, example_article, example_case_query, example_queries
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question, may_be_legal_question
 from core.legal.library.statutes import Fallback, RegulationService
@@ -79,6 +80,25 @@ class LegalServices:
     def catalogue(self) -> Catalogue | None:
         """Return the directory of the imported laws, or None before the first import. Built once per index and day."""
         return _catalogue(self.library, self.library.version, date.today())
+
+    @property
+    def example_article(self) -> tuple[str, str] | None:
+        """Law and article to begin with; while the library is being built, the one that it will have. None without
+        both."""
+        if index := self.library.index():
+            return example_article(index)
+        job = self.importer.job
+        return WELL_KNOWN if job and job.is_running else None
+
+    @property
+    def example_queries(self) -> list[str]:
+        """Queries for laws that find something in this library."""
+        return _example_queries(self.library, self.library.version, date.today())
+
+    @property
+    def example_case_query(self) -> str:
+        """Query that finds a case in this library, or empty."""
+        return _example_case_query(self.library, self.library.version, date.today())
 
     def close(self) -> None:
         self.importer.close()
@@ -212,6 +232,18 @@ class LegalServices:
 def _catalogue(library: LegalLibrary, version: str | None, day: date) -> Catalogue | None:
     index = library.index() if version else None
     return Catalogue(index) if index else None
+
+
+@lru_cache(maxsize=1)
+def _example_queries(library: LegalLibrary, version: str | None, day: date) -> list[str]:
+    index = library.index() if version else None
+    return example_queries(library, index) if index else []
+
+
+@lru_cache(maxsize=1)
+def _example_case_query(library: LegalLibrary, version: str | None, day: date) -> str:
+    index = library.index() if version else None
+    return example_case_query(library, index) if index else ""
 
 
 @lru_cache(maxsize=1)

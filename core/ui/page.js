@@ -24,7 +24,10 @@
     if (event.target.closest('[class*="st-key-fill-"]')) focusBox()
   })
 
+  // Where there is a keyboard, and room to name its keys.
+  const KEYS = hasKeyboard && matchMedia('(min-width: 641px) and (min-height: 501px)').matches ? { '问一个问题': '问一个问题，Enter 发送，Shift+Enter 换行' } : {}
   const WORDS = {
+    ...KEYS,
     'App pages': '页面',
     'Clear caches': '清除缓存',
     'Click to retry upload': '点击重新上传',

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from core.__main__ import main as enter
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from core.base.settings import SavedSettingsFile, SetupLinks, is_claimed, is_owner, with_owner
 from core.command_line import main
+from core.legal import Author, legal_export
 from core.search.engines.bundled import BundledEngine
 from core.search.results import EngineResults
 from support import invented, web_pages
@@ -30,6 +33,7 @@ from support.found_pages import found_pages, reading_environment
 from support.guiding_cases import write_guiding_cases
 from support.openai_server import ANSWER, Call, in_turn, openai_server
 from support.reading import kept_workers
+from support.scripted_app import scripted_app
 from support.waiting import until
 from support.web import Web, web
 from support.word_files import word_file
@@ -395,6 +399,28 @@ def test_drafts_are_verified_line_by_line(core: Core, tmp_path: Path) -> None:
         "law", "verify", "-", "--fail-on", "✗", stdin="《灯塔法》第九十九条。", DATA_DIR=str(tmp_path / "data")
     )
     assert failed.returncode == 3
+
+
+def test_a_draft_is_counted_alike_wherever_it_is_told(core: Core, tmp_path: Path) -> None:
+    """On the page: test_a_draft_is_verified_counted_and_filtered."""
+    text = "见《灯塔法》第三条、第九十九条，《月光法》第一条。《浮标法》第二条规定：“登记满五年的，应当重新登记。”"
+    (tmp_path / "稿.txt").write_text(text, "utf-8")
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    environ, file = {"DATA_DIR": str(tmp_path / "data")}, str(tmp_path / "稿.txt")
+    printed = core("law", "verify", file, "--docx", str(tmp_path), **environ).stdout
+    (document,) = lines(core("law", "verify", file, "--json", **environ))
+    counted = "有问题 1 · 只查到条文存在 1 · 未核 1 · 一致 1"
+    assert f"共引用 4 处：{counted}" in printed
+    assert document["summary"] == counted
+    assert document["groups"] == {"有问题": 1, "只查到条文存在": 1, "未核": 1, "一致": 1}
+    comments = [comment.text for comment in docx.Document(str(tmp_path / "稿（批注）.docx")).comments]
+    assert f"法条核验：共引用 4 处，{counted}" in comments
+    with scripted_app(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
+        findings = app.legal.verifier.verify(text, Author.PERSON)
+    drafts = [legal_export.CheckedDraft("稿.txt", findings)]
+    assert counted in legal_export.findings_markdown(drafts)
+    rows = csv.DictReader(io.StringIO(legal_export.findings_csv(drafts).lstrip("\ufeff")))
+    assert Counter(row["分类"] for row in rows) == document["groups"]
 
 
 def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
     for unwanted in (page.get_by_test_id("stSidebar"), page.get_by_test_id("stChatInput"), page.get_by_role("button")):
         expect(unwanted.filter(visible=True)).to_have_count(0)
     expect(page.locator(".wy-refs").filter(visible=True)).to_have_count(1)
-    expect(page.get_by_test_id("stAppScrollToBottomContainer")).to_have_css("overflow", "visible")
+    expect(page.get_by_test_id("stMain")).to_have_css("overflow", "visible")
 
 
 def test_the_last_question_can_be_changed_and_answered_again_and_another_browser_sees_none_of_it(

@@ -95,7 +95,7 @@ def test_what_was_said_stands_beside_the_article_and_on_a_phone_above_it(
         visitor.settled()
         chips(visitor).nth(3).get_by_role("button").click()
         body = visitor.page.get_by_test_id("stPopoverBody")
-        expect(body).to_contain_text("所述内容与条文不符。所述“不得超过六个月”，条文为“不得超过二个月”。")
+        expect(body).to_contain_text("所述内容与条文不符。文中写「不得超过六个月」，条文是「不得超过二个月」。")
         visitor.settled()
         said, article = (column.bounding_box() for column in body.locator(".wy-beside > div").all())
         assert said

@@ -175,14 +175,14 @@ def test_what_was_read_is_kept_with_the_answer_unless_switched_off(web: Web, swi
     environ = {"READING_PAGES": "3", "READING_TIMEOUT": "20", "READING_KEEP": switch}
     with scripted_app(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
         id = new_conversation_id()
-        app.outbox.create(id, owner=None, visitor_id=None, mode="chat")
+        app.outbox.create(id, owner=None, visitor_id="me", mode="chat")
         run = app.chat.start(app.chat.accept_question(QUESTION, options=SEARCH))
-        app.keeper.save_while_running(run, id, visitor_id=None)
+        app.keeper.save_while_running(run, id, visitor_id="me")
         assert list(run.iter_events())
-        until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
+        until(lambda: any(message.id == run.id for message in app.store.load(id, visitor_id="me").messages))
         app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
         assert app.outbox.flush(60)
-        assert list(app.read_pages.load(id, run.id, visitor_id=None)) == kept
+        assert list(app.read_pages.load(id, run.id, visitor_id="me")) == kept
         (source,) = run.message().sources
         assert source.read == "page"
 

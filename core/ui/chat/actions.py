@@ -121,6 +121,7 @@ def _add_question(app: App, question: Question, files: Sequence[Page]) -> None:
 def _queue_answer(question: Question) -> None:
     """Queue the last message for an answer. The page starts it."""
     chat = session.chat()
+    chat.asked += 1
     chat.asked_id = chat.messages[-1].id
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 

@@ -33,7 +33,12 @@ def draw_history(app: App, chat: session.ChatState) -> None:
     """Draw the newest messages, with a button for older ones."""
     if len(chat.messages) > chat.shown or chat.has_older:
         st.button(
-            "显示更早的消息", icon=":material/history:", on_click=actions.show_older, args=(app,), type="tertiary"
+            "显示更早的消息",
+            key="older-messages",
+            icon=":material/history:",
+            on_click=actions.show_older,
+            args=(app,),
+            type="tertiary",
         )
     can_change = chat.run is None and not chat.read_only
     for entry in chat.messages[-chat.shown :]:
@@ -47,7 +52,7 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
         return
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
-            draw_html(Markup('<div class="wy-question">%s</div>') % entry.text + file_chips(entry.files))
+            _draw_question(entry)
             draw_unsaved_note(app, entry)
             if is_last and session.chat().pending is None:
                 # The server stopped before the answer began.
@@ -63,6 +68,13 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
         check = citation_check.check_of(app, entry)
         draw_answer(entry.text, entry.sources, anchor=entry.id, check=check)
         draw_below_answer(app, entry, check, is_last=is_last)
+
+
+def _draw_question(entry: Message) -> None:
+    """Draw a question. The last one says how many were asked, for the script that goes to it (core/ui/scripts/landing.js)."""
+    chat = session.chat()
+    asked = Markup(" data-asked=%d") % chat.asked if chat.asked and entry is chat.last_question() else ""
+    draw_html(Markup('<div class="wy-question"%s>%s</div>') % (asked, entry.text) + file_chips(entry.files))
 
 
 def draw_above_answer(app: App, entry: Message, *, is_last: bool) -> None:
