@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -30,7 +31,6 @@ FLUSH_SECONDS = 2.0
 EXPORT_SECONDS = 20.0
 """Longest wait of an export for checks that are made again."""
 LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
-LOGOUT_FIRST = "如果它是你在这个浏览器里登录之前开始的，请先退出登录。"
 COOKIES_OFF = "这个浏览器没有保存 Cookie，所以刷新之后认不出自己的对话；请允许 Cookie，再开始新对话。"
 GONE = "这个对话已经打不开了，它可能在另一个标签页里被删除。"
 UNDO_THERE = "删除之后 30 分钟内，可以在那里点「撤销」。"
@@ -75,7 +75,7 @@ def _load(app: App, chat: session.ChatState) -> None:
     """Load the conversation. While the database is away it goes on in memory, and is read as soon as that is back."""
     try:
         id = app.store.find_shared(chat.share) if chat.share else chat.conversation_id or ""
-        page = app.store.load(id, visitor_id=identity.reader(), share=chat.share)
+        page = _load_page(app, chat, id)
     except ConversationNotFound as error:
         _leave_missing(app, chat, error)
     except AppError as error:
@@ -83,6 +83,22 @@ def _load(app: App, chat: session.ChatState) -> None:
         chat.messages = _join(_unsaved_messages(app, chat), chat.messages)
     else:
         _show(app, chat, page)
+
+
+def _load_page(app: App, chat: session.ChatState, id: str) -> MessagePage:
+    try:
+        return app.store.load(id, visitor_id=_reader(chat), share=chat.share)
+    except ConversationNotFound:
+        if not (mark := identity.browser()) or mark == _reader(chat):
+            raise
+        page = app.store.load(id, visitor_id=mark)
+        chat.opened_as = mark
+        return replace(page, may_change=False)
+
+
+def _reader(chat: session.ChatState) -> str:
+    """Return the name under which the open conversation is read."""
+    return chat.opened_as or identity.reader()
 
 
 def _unsaved_messages(app: App, chat: session.ChatState) -> tuple[Message, ...]:
@@ -106,9 +122,7 @@ def _advice() -> str:
     """Return what helps if the conversation is the reader's own after all."""
     if identity.visitor() is None:
         return COOKIES_OFF
-    if identity.is_login_configured():
-        return LOGOUT_FIRST if identity.owner() else LOGIN_FIRST
-    return ""
+    return LOGIN_FIRST if identity.is_login_configured() and not identity.owner() else ""
 
 
 def _show(app: App, chat: session.ChatState, page: MessagePage) -> None:
@@ -148,7 +162,7 @@ def catch_up(app: App) -> bool:
         if not _has_news(app, chat):
             return False
         count = max(len(chat.messages), session.MESSAGES_PER_PAGE)
-        page = app.store.load(chat.conversation_id, visitor_id=identity.reader(), share=chat.share, last=count)
+        page = app.store.load(chat.conversation_id, visitor_id=_reader(chat), share=chat.share, last=count)
     except ConversationNotFound:
         return _leave_deleted(app, chat)
     except AppError:
@@ -166,7 +180,7 @@ def _has_news(app: App, chat: session.ChatState) -> bool:
     id, last = chat.conversation_id or "", session.MESSAGES_PER_PAGE
     own = {message.id for message in chat.messages[-last:] if app.outbox.unsaved_reason(message.id)}
     own |= {message.id for message in _unsaved_messages(app, chat)} | {chat.run.id if chat.run else ""}
-    rows = app.store.newest_texts(id, visitor_id=identity.reader(), share=chat.share, last=last)
+    rows = app.store.newest_texts(id, visitor_id=_reader(chat), share=chat.share, last=last)
     there = [(id, text) for id, role, text in rows if role != "note" and id not in own]
     here = [said for said in _said(chat.messages) if said[0] not in own]
     return (here[-len(there) :] if len(rows) == last else here) != there
@@ -208,8 +222,8 @@ def fork_if_read_only(app: App) -> None:
     chat = session.chat()
     if not chat.read_only or chat.conversation_id is None:
         return
-    copy = app.store.copy(chat.conversation_id, visitor_id=identity.reader(), share=chat.share, owner=identity.owner())
-    chat.conversation_id, chat.share, chat.read_only = copy, "", False
+    copy = app.store.copy(chat.conversation_id, visitor_id=_reader(chat), share=chat.share, owner=identity.owner())
+    chat.conversation_id, chat.share, chat.opened_as, chat.read_only = copy, "", "", False
     open_conversation(copy)
     if chat.mode_note:
         save_mode(app, chat.mode_note)
@@ -228,7 +242,7 @@ def load_older(app: App) -> None:
     if not chat.has_older or chat.conversation_id is None or not chat.messages:
         return
     with reading_problems_noted(chat):
-        first, who = chat.messages[0], identity.reader()
+        first, who = chat.messages[0], _reader(chat)
         page = app.store.load(chat.conversation_id, visitor_id=who, share=chat.share, before=first.id)
         chat.messages[:0] = page.messages
         chat.has_older = page.has_more
@@ -236,7 +250,7 @@ def load_older(app: App) -> None:
 
 def all_messages_loader(app: App) -> Callable[[], list[Message]]:
     """Return a function that loads every message, also those not on the screen. It may be called outside the session."""
-    chat, who = session.chat(), identity.reader()
+    chat, who = session.chat(), _reader(session.chat())
     messages, id, share, has_older = list(chat.messages), chat.conversation_id, chat.share, chat.has_older
 
     def load() -> list[Message]:
@@ -382,8 +396,10 @@ def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, Stor
 def pages_by_answer_loader(app: App, conversation_id: str = "") -> Callable[[Message], dict[int, StoredPage]]:
     """Return a function that loads the pages of an answer of this conversation, or of the visitor's own that is named.
     It works in any thread and raises a StoreError."""
-    chat, who = session.chat(), identity.reader()
-    id, share = (conversation_id, "") if conversation_id else (chat.conversation_id, chat.share)
+    chat = session.chat()
+    id, who, share = chat.conversation_id, _reader(chat), chat.share
+    if conversation_id:
+        id, who, share = conversation_id, identity.reader(), ""
 
     def load(message: Message) -> dict[int, StoredPage]:
         if not id:
@@ -407,7 +423,7 @@ def attached_files(app: App) -> dict[str, tuple[ReadPage, ...]]:
     chat = session.chat()
     if chat.may_have_stored_files and chat.conversation_id is not None:
         with reading_problems_noted(chat):
-            who = identity.reader()
+            who = _reader(chat)
             stored = app.read_pages.load_attachments(chat.conversation_id, visitor_id=who, share=chat.share)
             chat.files = {id: tuple(file.to_page() for file in files) for id, files in stored.items()} | chat.files
             chat.may_have_stored_files = False

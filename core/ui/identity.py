@@ -12,7 +12,7 @@ from core import VISITOR_COOKIE
 from core.base.visitors import LOOPBACK, Visitor, address_group
 from core.ui import session
 
-CLAIMS = "login_claims"
+CLAIMS, BROWSER = "login_claims", "browser"
 _COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{32}")
 """Pattern of a visitor's cookie as asgi.py writes it. No owner and no address looks like one."""
 
@@ -41,8 +41,20 @@ def owner() -> str | None:
 
 def visitor() -> str | None:
     """Return the account, else the cookie that asgi.py gave the browser. A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
+    return owner() or browser()
+
+
+def browser() -> str | None:
+    """Return the cookie that asgi.py gave the browser, also while an account is logged in."""
     cookie = st.context.cookies.get(VISITOR_COOKIE)
-    return owner() or (cookie if is_visitor_mark(cookie) else None)
+    return cookie if is_visitor_mark(cookie) else None
+
+
+def forget_other_browser() -> None:
+    """Begin the session anew if another browser has reconnected to it: what it holds is not for that one."""
+    if st.session_state.setdefault(BROWSER, browser()) != browser():
+        st.session_state.clear()
+        st.session_state[BROWSER] = browser()
 
 
 def reader() -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from core import VISITOR_COOKIE
 from core.answer.events import Checked
 from core.answer.message import Message, Mode, new_id, questions_by_answer
 from core.app import App, shared_app
@@ -20,7 +19,6 @@ from core.search import SessionCache
 
 APP = "app"
 ROUTED = "routed"
-BROWSER = "browser"
 FIRST_RUN = "first_run"
 STASHED_INPUT = "unheard"
 SEARCH_TOGGLE = "search_toggle"
@@ -72,6 +70,8 @@ class ChatState:
     """True if the address names a conversation that could not be read from the database yet."""
     read_only: bool = False
     """True if the conversation is another visitor's. It is copied before anything is stored."""
+    opened_as: str = ""
+    """Mark of this browser, if it began the conversation before the account logged in. The account may read and copy it."""
     share: str = ""
     """Share link token that opened the conversation, if it was not opened by its id."""
     reading_problem: str = ""
@@ -146,20 +146,11 @@ def chat() -> ChatState:
 
 def begin_script_run() -> App:
     """Bind the App for this run of the page and return it. Home.py calls this first, for whatever page."""
-    _forget_other_browser()
     st.session_state[APP] = shared_app()
     st.session_state[FIRST_RUN] = ROUTED not in st.session_state
     st.session_state[ROUTED] = True
     chat().collect_finished_run()
     return app()
-
-
-def _forget_other_browser() -> None:
-    """Begin anew if another browser has reconnected to this session: what it holds is not for that one."""
-    mark = st.context.cookies.get(VISITOR_COOKIE)
-    if st.session_state.setdefault(BROWSER, mark) != mark:
-        st.session_state.clear()
-        st.session_state[BROWSER] = mark
 
 
 def app() -> App:

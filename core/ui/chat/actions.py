@@ -183,6 +183,20 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
         _queue_answer(question)
 
 
+def continue_answer(app: App, answer: Message) -> None:
+    """Ask the model to go on where an answer broke off. What was searched for it is searched again, not the request."""
+    if _is_outdated(app):
+        return
+    chat = session.chat()
+    asked = chat.last_question()
+    searched = [search.response.query.text for search in answer.searches]
+    wants_search = session.mode() == session.CHAT and (searched or session.is_search_enabled())
+    query = [*([asked.text] if asked else []), *searched][-1] if wants_search else ""
+    if question := _accept_question(app, CONTINUE_PROMPT, (), query=query):
+        chat.stop_run()
+        _add_question(app, question, ())
+
+
 def _is_outdated(app: App) -> bool:
     """Return whether the reader has not seen yet what was said in another tab; it is shown then. What they clicked was
     meant for something else."""

@@ -93,7 +93,7 @@ def _draw_fold(app: App, entry: Message, check: AnswerCheck | None, statutes: St
 def _draw_claims(app: App, entry: Message, check: AnswerCheck) -> None:
     others = tuple(one for one in check.uncited if one.statute is None)  # the others stand among the statutes
     draw_check(replace(check, uncited=others), entry.sources, key=entry.id)
-    st.caption("网页打不开或改了，可以在下方「来源原文」里看当时读到的文字。")
+    st.caption("网页打不开或改了，当时读到的文字还在回答下方的「来源原文」里；打开右侧的「来源」时，就在那里。")
     answer_tasks.draw_remark(entry)
     with st.container(horizontal=True):
         second_opinion_button.draw_button(app, entry, check)
@@ -120,7 +120,8 @@ def _claim_parts(check: AnswerCheck) -> Iterable[tuple[str, str]]:
     for (verdict, label), count in Counter((claim.verdict, claim.label) for claim in claims).items():
         colour = "good" if verdict is Verdict.SUPPORTED else _VERDICT_COLOURS.get(verdict, "")
         yield colour, f"{count} 处{label}"
-    others = Counter(uncited_label(one) for one in check.uncited if one.statute is None)
+    uncited = sorted(check.uncited, key=lambda one: one.check is not None)
+    others = Counter(uncited_label(one) for one in uncited if one.statute is None)
     yield from (("", f"{count} 句{label}") for label, count in others.items())
 
 

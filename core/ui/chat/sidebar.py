@@ -11,7 +11,7 @@ from core.app import App
 from core.base.settings import choose_model
 from core.base.text import one_line, shorten
 from core.ui import identity, session, visitor_preferences
-from core.ui.chat import search_switch, settings_panel, sidebar_conversations, steps
+from core.ui.chat import search_switch, settings_panel, sidebar_conversations, source_desk, steps
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
 
@@ -31,6 +31,7 @@ def restore(app: App) -> None:
     search_switch.restore(app, chosen.get("search"))
     settings_panel.restore(app, chosen)
     steps.restore(chosen)
+    source_desk.restore(chosen)
     st.session_state[session.RESTORED] = True
 
 
