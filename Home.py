@@ -5,11 +5,12 @@ Start it with `streamlit run Home.py`, or hardened with asgi.py.
 
 import streamlit as st
 
-from core.ui import conversation_sync, session, setup_link
+from core.ui import conversation_sync, identity, session, setup_link
 from core.ui.chat import actions, sidebar
 from core.ui.frame import draw_page_frame, set_page_title
 
 draw_page_frame()
+identity.forget_other_browser()
 app = session.begin_script_run()
 
 chat = st.Page("pages/chat.py", title="对话", icon=":material/forum:", url_path="chat", default=True)

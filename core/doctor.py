@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
 import sys
@@ -11,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from core.app import App
@@ -22,8 +21,9 @@ from core.base.visitors import Visitor
 from core.legal import NoLegalIndex
 from core.reading import ReadingError
 from core.run import Configured
-from core.search import NEEDS_SETTINGS, EngineOrder, Rest, SearchEngine, engine_label
-from core.search.types import SearchQuery
+from core.search import EngineOrder, Rest, SearchEngine, engine_label
+from core.search.errors import AllEnginesFailed
+from core.search.types import Pause, SearchQuery, first_pause
 
 SEARXNG_SETTINGS = PROGRAM_DIR / "deploy" / "searxng" / "settings.yml"
 
@@ -38,14 +38,18 @@ class DoctorCheck:
     cure: str = ""
     off: bool = False
     """True if it is not in use and nothing depends on it."""
+    pause: Pause | None = None
+    """The pause of an engine that failed."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        shown = {name: value for name, value in asdict(self).items() if name != "pause"}
+        return shown | (self.pause.to_json() if self.pause else {})
 
     def __str__(self) -> str:
         mark = "–" if self.off else "✓" if self.ok else "✗"
         cure = "".join(f"\n    {line}" for line in self.cure.splitlines())
-        return f"{mark} {self.name}：{self.message}{cure}"
+        pause = f"\n    {self.pause.words(datetime.now().astimezone())}。" if self.pause else ""
+        return f"{mark} {self.name}：{self.message}{cure}{pause}"
 
 
 ProgressCallback = Callable[[int, int, str], object]
@@ -177,11 +181,13 @@ def try_engine(app: App, name: str, *, visitor: Visitor | None = None) -> Doctor
     check = DoctorCheck(f"引擎 {name}", ok=False, message="")
     try:
         response = app.search.search(SearchQuery(question), engine=name, skip_caches=True, visitor=visitor)
+    except AllEnginesFailed as error:
+        return replace(check, message=error.message, cure=error.cure, pause=first_pause(error.attempts))
     except AppError as error:
         return replace(check, message=error.message, cure=error.cure)
     if response.from_cache:  # the engine failed, and what it found earlier was served instead
         attempt = response.attempts[0]
-        return replace(check, message=attempt.reason, cure=attempt.cure)
+        return replace(check, message=attempt.reason, cure=attempt.cure, pause=attempt.pause)
     first = f"；第一条：{shorten(response.results[0].title, 40)}" if response.results else ""
     return replace(check, ok=True, message=f"{len(response.results)} 条结果，{response.search_time:.1f} 秒{first}")
 
@@ -193,7 +199,7 @@ class EngineState:
     name: str
     label: str
     state: str
-    """State in Chinese: 就绪 · 休息到 12:03:05 · 缺少密钥 …"""
+    """State in Chinese: 就绪 · 12 分钟前失败过，暂停到 12:03 · 缺少密钥 …"""
     reason: str = ""
     cure: str = ""
     position: int = 0
@@ -223,11 +229,8 @@ def engine_states(app: App, now: datetime) -> list[EngineState]:
 
 def _usable_state(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineState:
     name, label, lacks = engine.name, engine_label(engine.name), engine.missing_setup
-    if rest and rest.kind in NEEDS_SETTINGS:
-        return EngineState(name, label, "已停用，请检查设置", rest.reason, rest.cure)
     if rest:
-        until = now + timedelta(seconds=math.ceil(rest.seconds))
-        return EngineState(name, label, f"休息到 {until:%H:%M:%S}", rest.reason, rest.cure)
+        return EngineState(name, label, rest.pause.words(now), rest.reason, rest.cure)
     if lacks:
         return EngineState(name, label, lacks.state, lacks.message, lacks.cure)
     return EngineState(name, label, "就绪")

@@ -36,6 +36,7 @@ transcript.draw_follow_ups(app, suggestions, chat)
 source_desk.draw(app, chat)
 
 conversation_sync.watch_unsaved(app)
+conversation_sync.tell_other_tabs()
 conversation_sync.watch_checks(app)
 app.warm_up()  # the page is painted, so the warm-up delays nobody
 if session.mode() == session.AGENT:

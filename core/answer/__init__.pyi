@@ -15,9 +15,10 @@ from .citation_verdicts import (
     other_uncited,
     tally,
     uncited_label,
+    uncited_line,
     with_statutes,
 )
-from .citations import INVENTED, cited_numbers, cited_sources, drop_unsourced, parse_markdown
+from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, parse_markdown
 from .html.desk_html import DeskText, desk_html, empty_desk_html
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
@@ -53,7 +54,7 @@ __all__ = [
     "compared_spans",
     "describe_source",
     "desk_html",
-    "drop_unsourced",
+    "drop_invented",
     "empty_desk_html",
     "events",
     "export",
@@ -76,6 +77,7 @@ __all__ = [
     "stored_message",
     "tally",
     "uncited_label",
+    "uncited_line",
     "unread_note",
     "verdict_html",
     "with_statutes",

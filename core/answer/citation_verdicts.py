@@ -18,6 +18,7 @@ from core.answer.check_results import (
     StatuteVerdict,
     UncitedStatement,
     Verdict,
+    invented_sentence,
 )
 from core.search.types import Source
 
@@ -165,7 +166,13 @@ def uncited_label(statement: UncitedStatement) -> str:
         return AGREEING
     if statement.statute:
         return str(statement.statute)
-    return CONCLUSION if statement.is_conclusion else UNCITED
+    return CONCLUSION if statement.is_conclusion and statement.invented is None else UNCITED
+
+
+def uncited_line(statement: UncitedStatement) -> str:
+    """Return a statement without a number as one line: what is known of it, and its words."""
+    remark = "" if statement.invented is None else f"（{invented_sentence(statement.invented)}）"
+    return f"{uncited_label(statement)}：{statement.text}{remark}"
 
 
 def other_uncited(check: AnswerCheck) -> list[UncitedStatement]:
@@ -180,9 +187,7 @@ def with_statutes(check: AnswerCheck | None, statutes: StatuteCheck | None) -> A
         return check
 
     def compared(one: UncitedStatement) -> UncitedStatement:
-        named: list[StatuteFinding | CaseFinding] = [
-            found for found in statutes.by_place if one.start <= found.start < one.end
-        ]
+        named: list[StatuteFinding | CaseFinding] = [found for found in statutes.by_place if _is_about(found, one)]
         named += [found for found in statutes.cases if found.cited in one.text]  # a case is found once in a text
         if one.check or not named:
             return one
@@ -190,6 +195,12 @@ def with_statutes(check: AnswerCheck | None, statutes: StatuteCheck | None) -> A
         return replace(one, statute=StatuteVerdict(worst.mark.value, worst.meaning, worst.cited, worst.note))
 
     return replace(check, uncited=tuple(map(compared, check.uncited)))
+
+
+def _is_about(found: StatuteFinding, one: UncitedStatement) -> bool:
+    """Return whether the article is cited in the statement, or was compared with its words."""
+    words = one.text.strip().rstrip("。；;，,")
+    return one.start <= found.start < one.end or bool(words and found.claim and words in found.claim)
 
 
 def agreement_label(number: int) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from core.answer import cited_sources, drop_unsourced
+from core.answer import cited_sources, drop_invented
 from core.answer.events import (
     Answer,
     Notice,
@@ -87,8 +87,8 @@ class NativeAnswer:
 
     def _answer(self) -> Answer:
         sources = (*self._given_sources, *self._sources())
-        text = drop_unsourced(self._text, {source.number for source in sources})
-        return Answer(text, cited_sources(text, sources))
+        text, invented = drop_invented(self._text, {source.number for source in sources})
+        return Answer(text, cited_sources(text, sources), invented)
 
     def closing_events(self) -> Iterator[RunEvent]:
         """Yield the events that are left when the stream ends, with or without an error."""

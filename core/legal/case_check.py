@@ -17,7 +17,7 @@ from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.text.case_number_form import CaseReference, find_case_references
 from core.legal.text.case_numbers import case_keys
 from core.legal.text.quotations import closing_mark, is_quoted_from, quotation_before
-from core.legal.verify import WORST_FIRST, StatuteMark
+from core.legal.verify import WORST_FIRST, FindingGroup, StatuteMark, group_of
 
 AGREES, HELD, MENTIONED = "引述与裁判要旨一致", "库中有这个案件", "库中另一案例写到此案号"
 DIFFERS, MALFORMED = "与裁判要旨不一致", "案号形式有误"
@@ -60,6 +60,10 @@ class CaseFinding:
     """The words of the text that were compared."""
     sources: tuple[int, ...] = ()
     """Numbers of the answer's sources that contain this case number."""
+
+    @property
+    def group(self) -> FindingGroup:
+        return group_of(self.mark, has_note=bool(self.note))
 
     @property
     def severity(self) -> int:

@@ -26,11 +26,13 @@ class AnswerSaver:
         self._pages = pages
         self._loop = loop
 
-    def save_while_running(self, run: Run, conversation_id: str, *, visitor_id: str | None) -> None:
-        """Follow the run to its end and save it, also without an open page."""
-        self._loop.submit(self._save_until_end(run, conversation_id, visitor_id))
+    def save_while_running(
+        self, run: Run, conversation_id: str, *, visitor_id: str | None, question_id: str = ""
+    ) -> None:
+        """Follow the run to its end and save it behind its question, also without an open page."""
+        self._loop.submit(self._save_until_end(run, conversation_id, visitor_id, question_id))
 
-    async def _save_until_end(self, run: Run, conversation_id: str, visitor_id: str | None) -> None:
+    async def _save_until_end(self, run: Run, conversation_id: str, visitor_id: str | None, question_id: str) -> None:
         ended, saved = asyncio.wrap_future(run.end_future), 0
         while True:
             await asyncio.wait([ended], timeout=SAVE_EVERY_SECONDS)
@@ -38,7 +40,12 @@ class AnswerSaver:
             if done or count > saved:
                 saved = count
                 self._outbox.save_growing_message(
-                    conversation_id, run.id, run.message, visitor_id=visitor_id, finished=done
+                    conversation_id,
+                    run.id,
+                    run.message,
+                    visitor_id=visitor_id,
+                    finished=done,
+                    question_id=question_id,
                 )
             if done:
                 self._save_pages(run, conversation_id, visitor_id)

@@ -200,14 +200,15 @@ def raise_for_status(response: Response) -> None:
     if status == 408 or status == 504:
         raise EngineTimeout(f"搜索引擎自己超时了（{status}）。", status=status)
     if status == 429:
-        raise EngineThrottled(retry_after=_seconds(response.headers.get("Retry-After")))
+        raise EngineThrottled(retry_after=told_seconds(response))
     if status >= 500:
         raise EngineUnavailable(f"搜索引擎内部出错（{status}）。", cure="请稍后重试。", status=status)
     raise EngineRefusedQuery(f"搜索引擎不接受这次请求（{status}）。", status=status)
 
 
-def _seconds(value: str | None) -> float | None:
-    """Return the seconds of a Retry-After header. The rare form with a date counts as missing."""
+def told_seconds(response: Response) -> float | None:
+    """Return the seconds of the Retry-After header. The rare form with a date counts as missing."""
+    value = response.headers.get("Retry-After")
     return float(value) if value and value.strip().isdecimal() else None
 
 

@@ -1,7 +1,7 @@
 from .conversations import UNDO_SECONDS, Conversation, ConversationStore, MessagePage, make_title, new_conversation_id
 from .database import Database
 from .dump import SCHEMA, TABLE_NAMES, count_rows, open_snapshot, replace_rows, stage_rows
-from .errors import ConversationNotFound, StoreError, StoreRepaired, StoreTooNew
+from .errors import ConversationNotFound, ShareNotFound, StoreError, StoreRepaired, StoreTooNew
 from .metrics_store import AnswerCount, AttemptCount, Counts, MetricsStore, SearchCount
 from .outbox import Outbox
 from .preferences import PreferenceStore
@@ -28,6 +28,7 @@ __all__ = [
     "ReadPageStore",
     "SavedSettingsTable",
     "SearchCount",
+    "ShareNotFound",
     "StoreError",
     "StoreRepaired",
     "StoreTooNew",

@@ -18,22 +18,30 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     URL,
+    BigInteger,
+    Boolean,
     ColumnElement,
     Connection,
     Engine,
+    Integer,
     Text,
+    and_,
     case,
     create_engine,
     event,
     func,
+    literal,
     make_url,
+    or_,
     type_coerce,
 )
+from sqlalchemy import cast as cast_to
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError, TimeoutError
 from sqlalchemy.pool import QueuePool
 
 from core.base.compression import plain_text
 from core.store.errors import StoreError
+from core.store.text_pairs import may_contain, places
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +81,9 @@ class Backend(Protocol):
 
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
+
+    def may_contain(self, pairs: ColumnElement[bytes], word: str) -> ColumnElement[bool]:
+        """Return the condition that a text with these pairs may contain the word in any spelling."""
 
     snapshot_options: Mapping[str, Any]
     """Execution options of a connection that sees one moment only, however long it reads."""
@@ -168,6 +179,9 @@ class SqliteFile:
         plain = type_coerce(case((is_compressed, func.plain_text(text)), else_=text), Text)
         return plain.op("GLOB", is_comparison=True)(f"*{''.join(map(_glob_set, spellings))}*")
 
+    def may_contain(self, pairs: ColumnElement[bytes], word: str) -> ColumnElement[bool]:
+        return func.may_contain(pairs, word, type_=Boolean)
+
     def tidy(self, engine: Engine) -> None:
         """Give unused disk back in small steps, and let SQLite count its rows for the choice of indexes. A file from
         before such steps were possible is written anew once; others can read it meanwhile, and writes wait."""
@@ -238,6 +252,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 def _prepare_reading(connection: sqlite3.Connection, _record: object = None) -> None:
     connection.text_factory = _decode
     connection.create_function("plain_text", 1, plain_text, deterministic=True)
+    connection.create_function("may_contain", 2, may_contain, deterministic=True)
 
 
 def _decode(raw: bytes) -> str:
@@ -296,6 +311,15 @@ class PostgresServer:
 
     def contains(self, text: ColumnElement[str], spellings: Sequence[str]) -> ColumnElement[bool]:
         return text.regexp_match("".join(f"(?:{'|'.join(map(re.escape, each))})" for each in spellings))
+
+    def may_contain(self, pairs: ColumnElement[bytes], word: str) -> ColumnElement[bool]:
+        bits = func.octet_length(pairs) * 8
+        has_bit = (func.get_bit(pairs, cast_to(place % bits, Integer)) == 1 for place in map(_big, places(word)))
+        return or_(pairs.is_(None), and_(*has_bit))
+
+
+def _big(place: int) -> ColumnElement[int]:
+    return literal(place, BigInteger)
 
 
 def _set_timeouts(connection: Connection, *, lock: float = WAIT_SECONDS, statement: float = STATEMENT_SECONDS) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    FromClause,
+    Insert,
     Row,
     Select,
     Update,
@@ -24,6 +24,7 @@ from sqlalchemy import (
     case,
     delete,
     exists,
+    false,
     func,
     insert,
     literal,
@@ -34,7 +35,7 @@ from sqlalchemy import (
 )
 
 from core.answer import cited_sources, stored_message
-from core.answer.events import Notice
+from core.answer.events import UNFINISHED
 from core.answer.message import Message
 from core.base.chinese.script import equivalent_characters
 from core.base.compression import MAX_BYTES, compress_text, decompress_text
@@ -42,19 +43,19 @@ from core.base.errors import InputError
 from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
 from core.store.database import Database
-from core.store.errors import ConversationNotFound, ConversationReadOnly, ShareNotFound
+from core.store.errors import ConversationNotFound, ShareNotFound
 from core.store.stored_pages import load_source_pages
 from core.store.tables import conversations, messages, read_pages, visits
+from core.store.text_pairs import pairs_of
 
 _NOT_DELETED = conversations.c.deleted.is_(None)
 
 
 def _belongs_to(reader: ColumnElement[str]) -> ColumnElement[bool]:
     """Return the condition that a conversation belongs to the reader. With an owner, it belongs to that account.
-    Without one, it belongs to those who have it in their list; if it is in no list, to anybody who has its id."""
-    listed = exists().where(visits.c.conversation_id == conversations.c.id)
-    without_owner = and_(conversations.c.owner.is_(None), or_(listed.where(visits.c.visitor == reader), ~listed))
-    return or_(conversations.c.owner == reader, without_owner)
+    Without one, it belongs to those who have it in their list."""
+    listed = exists().where(visits.c.conversation_id == conversations.c.id, visits.c.visitor == reader)
+    return or_(conversations.c.owner == reader, and_(conversations.c.owner.is_(None), listed))
 
 
 # Statements that run with every question, and once a second for every growing answer. Building them is most of the work.
@@ -69,28 +70,45 @@ _FINISHED = select(messages.c.finished).where(_SAME)
 _SAID_SO = select(messages.c.text).where(_SAME, messages.c.finished.is_(True), exists().where(_CHANGEABLE))
 _REPLACE = update(messages).where(_SAME)
 _GROW = _REPLACE.where(messages.c.finished.is_(False), exists().where(_CHANGEABLE))
-_ADD = insert(messages).values(
-    conversation_id=bindparam("conversation"),
-    position=select(func.coalesce(func.max(messages.c.position), 0) + 1)
-    .where(messages.c.conversation_id == bindparam("conversation"))
-    .scalar_subquery(),
-)
+
+
+def _add_at(step: int) -> Insert:
+    """Return the statement that adds a message `step` places behind the last one; an answer, behind its question."""
+    said = messages.alias()
+    here = said.c.conversation_id == bindparam("conversation")
+    behind = select(messages.c.position + 1).where(
+        messages.c.conversation_id == bindparam("conversation"), messages.c.id == bindparam("after")
+    )
+    is_free = ~exists().where(here, said.c.position == behind.scalar_subquery())
+    last = select(func.coalesce(func.max(said.c.position), 1 - step) + step).where(here)
+    place = func.coalesce(behind.where(is_free).scalar_subquery(), last.scalar_subquery())
+    return insert(messages).values(conversation_id=bindparam("conversation"), position=place)
+
+
+_ADD_QUESTION, _ADD = _add_at(2), _add_at(1)
+"""Before a question there is room for the answer to the one before: two may be asked at once, in two tabs."""
 
 
 def _listed(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """Return the statement for a reader's list. Each half has an index of its own; with one condition for both, the
-    database would read everybody's conversations."""
+    """Return the statement for a reader's list. Each half follows an index of its own, from the latest conversation to the
+    last that is wanted; with one condition for both, the database would read everybody's."""
     of_account = select(conversations).where(conversations.c.owner == bindparam("reader"))
     visited = visits.join(conversations, visits.c.conversation_id == conversations.c.id)
     of_browser = select(conversations).select_from(visited)
     of_browser = of_browser.where(visits.c.visitor == bindparam("reader"), conversations.c.owner.is_(None))
-    halves = (half.where(conversations.c.title != "", _NOT_DELETED, *conditions) for half in (of_account, of_browser))
-    listed = union_all(*(select(_latest(half, conversations).subquery()) for half in halves)).subquery()
-    return _latest(select(listed), listed)
+    halves = (
+        half.where(conversations.c.title != "", _NOT_DELETED, *conditions)
+        for half in (
+            _latest(of_account, conversations.c.updated, conversations.c.id),
+            _latest(of_browser, visits.c.updated, visits.c.conversation_id),
+        )
+    )
+    listed = union_all(*(select(half.subquery()) for half in halves)).subquery()
+    return _latest(select(listed), listed.c.updated, listed.c.id)
 
 
-def _latest(query: Select[Any], table: FromClause) -> Select[Any]:
-    return query.order_by(table.c.updated.desc(), table.c.id).limit(bindparam("most"))
+def _latest(query: Select[Any], updated: ColumnElement[float], id: ColumnElement[str]) -> Select[Any]:
+    return query.order_by(updated.desc(), id).limit(bindparam("most"))
 
 
 _LISTED = _listed()
@@ -101,7 +119,6 @@ UNDO_SECONDS = 30 * 60
 """Time in which a deleted conversation can be restored. It is removed when the next one is begun or deleted after that.
 """
 MAX_SEARCH_LENGTH, MAX_SEARCH_WORDS = 100, 8
-UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +151,11 @@ class ConversationStore:
     """Conversations and their messages in the database.
 
     Every method raises StoreError if the database cannot be used. It raises ConversationNotFound for an id that does
-    not exist or belongs to another owner, and ConversationReadOnly for a change by somebody who may only read.
+    not exist or belongs to somebody else.
 
     `visitor_id` names an account or a browser; the two never look alike. A conversation with an owner, which is an
-    account, is open to that owner only. One without is open to anybody who has its id. Its share opens either. Only
-    conversations in one's own list may be changed.
+    account, is open to that owner only; one without, to the browser that has it in its list. Its share opens either for
+    reading.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
@@ -175,19 +192,30 @@ class ConversationStore:
             return
         now = self._clock()
         connection.execute(_NEW, {"id": id, "owner": digest(owner), "created": now, "updated": now, **values})
-        if visitor_id:
+        if visitor_id and not owner:
             connection.execute(_VISITED, {"visitor": digest(visitor_id), "conversation_id": id})
 
-    def save(self, id: str, message: Message, *, visitor_id: str | None = None, finished: bool = True) -> None:
+    def save(
+        self,
+        id: str,
+        message: Message,
+        *,
+        visitor_id: str | None = None,
+        finished: bool = True,
+        question_id: str = "",
+    ) -> None:
         """Add a message, or replace the one with the same id. An answer that is still growing is saved repeatedly with
-        `finished=False`. Such a save never replaces the finished answer, even if it comes late."""
+        `finished=False`. Such a save never replaces the finished answer, even if it comes late. An answer with
+        `question_id` is put behind that question, also if another was asked meanwhile."""
+        said = clean(message.text)
         row = {
             "id": clean(message.id),
             "role": message.role,
-            "text": clean(message.text),
+            "text": said,
             "payload": pack(stored_message.encode_message(message)),
             "finished": finished,
             "created": message.created,
+            "pairs": pairs_of(said) if finished else None,  # a growing text is read when words are searched for
         }
         where = {"conversation": _valid_id(id), "message": row["id"], "reader": _reader_digest(visitor_id)}
         with self._database.write() as connection:
@@ -197,7 +225,8 @@ class ConversationStore:
             self._change(connection, id, visitor_id, _SAID, updated=self._clock(), question=question)
             was_finished = connection.execute(_FINISHED, where).scalar()
             if was_finished is None:
-                connection.execute(_ADD, {**row, **where})
+                add = _ADD_QUESTION if message.role == "user" else _ADD
+                connection.execute(add, {**row, **where, "after": clean(question_id)})
             elif finished or not was_finished:
                 connection.execute(_REPLACE, {**row, **where})
 
@@ -248,8 +277,29 @@ class ConversationStore:
     def _contains_word(self, word: str) -> ColumnElement[bool]:
         spelled = [equivalent_characters(character) for character in word]
         in_title = self._database.contains(conversations.c.title, spelled)
-        in_message = self._database.contains(messages.c.text, spelled)
-        return or_(in_title, exists().where(messages.c.conversation_id == conversations.c.id, in_message))
+        # The order is given: pairs are looked at first, texts only where those allow it. And by the limit, not by EXISTS, for
+        # which PostgreSQL would read everybody's messages.
+        in_message = case(
+            (self._database.may_contain(messages.c.pairs, word), self._database.contains(messages.c.text, spelled)),
+            else_=false(),
+        )
+        said = select(messages.c.position).where(messages.c.conversation_id == conversations.c.id, in_message).limit(1)
+        said = said.with_hint(messages, "INDEXED BY messages_pairs", "sqlite")
+        return or_(in_title, said.scalar_subquery().is_not(None))
+
+    def newest_texts(
+        self, id: str, *, visitor_id: str | None = None, share: str = "", last: int = 20
+    ) -> tuple[tuple[str, str, str], ...]:
+        """Return id, role and text of the newest messages, the newest last: enough to see whether another tab or another
+        server has changed any."""
+        said = conversations.outerjoin(messages, messages.c.conversation_id == conversations.c.id)
+        query = select(messages.c.id, messages.c.role, messages.c.text).select_from(said)
+        query = query.where(is_readable_by(id, visitor_id, share)).order_by(messages.c.position.desc()).limit(last)
+        with self._database.read() as connection:
+            rows = connection.execute(query).all()
+        if not rows:
+            raise ConversationNotFound
+        return tuple((row.id, row.role, row.text) for row in reversed(rows) if row.id is not None)
 
     def rename(self, id: str, title: str, *, visitor_id: str | None = None) -> None:
         title = make_title(title)
@@ -333,13 +383,9 @@ class ConversationStore:
         self, connection: Connection, id: str, visitor_id: str | None, change: Update = _CHANGE, **values: object
     ) -> None:
         """Check the visitor and lock the conversation. Every change does this first."""
-        if connection.execute(
-            change, {"conversation": _valid_id(id), "reader": _reader_digest(visitor_id), **values}
-        ).rowcount:
-            return
-        if connection.execute(select(conversations.c.id).where(is_readable_by(id, visitor_id))).first() is None:
+        theirs = {"conversation": _valid_id(id), "reader": _reader_digest(visitor_id)}
+        if not connection.execute(change, {**theirs, **values}).rowcount:
             raise ConversationNotFound
-        raise ConversationReadOnly
 
 
 def new_conversation_id() -> str:
@@ -374,15 +420,9 @@ def _valid_id(id: str) -> str:
 
 def is_readable_by(id: str, visitor_id: str | None, share: str = "") -> ColumnElement[bool]:
     """Return the condition that the conversation may be read."""
-    allowed = or_(conversations.c.owner.is_(None), conversations.c.owner == _reader_digest(visitor_id))
-    if _is_id(share):
-        allowed = or_(allowed, conversations.c.share == share)
+    theirs = _belongs_to(literal(_reader_digest(visitor_id)))
+    allowed = or_(theirs, conversations.c.share == share) if _is_id(share) else theirs
     return and_(conversations.c.id == _valid_id(id), _NOT_DELETED, allowed)
-
-
-def is_changeable_by(id: str, visitor_id: str | None) -> ColumnElement[bool]:
-    """Return the condition that the conversation may be changed."""
-    return and_(conversations.c.id == _valid_id(id), _NOT_DELETED, _belongs_to(literal(_reader_digest(visitor_id))))
 
 
 def _position_of(id: str, message_id: str) -> ColumnElement[int]:

@@ -78,6 +78,10 @@ class Database:
         """Return the condition that the characters follow each other in the text, each in any of its spellings."""
         return self._backend.contains(text, spellings)
 
+    def may_contain(self, pairs: ColumnElement[bytes], word: str) -> ColumnElement[bool]:
+        """Return the condition that a text with these pairs may contain the word in any spelling."""
+        return self._backend.may_contain(pairs, word)
+
     def tidy(self) -> None:
         """Give unused disk back to the system, as far as the database does not do so by itself."""
         self._backend.tidy(self._open_engine())
@@ -138,8 +142,9 @@ class Database:
             connection.execute(text(VERSION_TABLE))
         for version in range(found + 1, known + 1):
             for statement in self._migrations[version - 1]:
-                of_dialect = statement if isinstance(statement, str) else statement[connection.dialect.name]
-                connection.execute(text(of_dialect))
+                of_dialect = statement if isinstance(statement, str) else statement.get(connection.dialect.name)
+                if of_dialect:
+                    connection.execute(text(of_dialect))
             applied = text("INSERT INTO schema_version (version, applied) VALUES (:version, :now)")
             connection.execute(applied, {"version": version, "now": time.time()})
             log.info("the conversation database is now at version %d", version)

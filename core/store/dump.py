@@ -24,6 +24,7 @@ from core.store.tables import (
     search_records,
     visits,
 )
+from core.store.text_pairs import pairs_of
 
 _TABLES = (
     conversations,
@@ -50,7 +51,8 @@ def open_snapshot(database: Database) -> Iterator[Mapping[str, Rows]]:
         wait_without_limit(connection)
 
         def rows(table: Table) -> Iterator[Mapping[str, Any]]:
-            ordered = select(table).order_by(*table.primary_key)
+            kept = (column for column in table.c if column is not messages.c.pairs)
+            ordered = select(*kept).order_by(*table.primary_key)
             for row in connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(ordered).mappings():
                 yield {name: _plain(value) for name, value in row.items()}
 
@@ -85,7 +87,12 @@ def replace_rows(target: Database, source: Database) -> None:
             connection.execute(delete(table))
         for table in _TABLES:
             for batch in _batches(rows_by_table[table.name]):
-                connection.execute(insert(table), batch)
+                connection.execute(insert(table), _indexed(batch) if table is messages else batch)
+
+
+def _indexed(batch: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to messages what is no part of a backup: it is made from the texts."""
+    return [{**row, "pairs": pairs_of(row["text"])} for row in batch]
 
 
 def count_rows(database: Database) -> dict[str, int]:

@@ -37,23 +37,15 @@ class StoreRejected(StoreError):
 
 
 class ConversationNotFound(AppError):
-    """The id is unknown, or belongs to somebody else. Both give the same sentence, so that nobody can find out which
-    ids exist."""
+    """The id is unknown, or the conversation is somebody else's. One sentence is true for both, so that nobody can find
+    out which ids exist."""
 
     kind = "conversation_not_found"
-    default_message = "没有找到这个对话。"
-    default_cure = "它可能已被删除，或属于另一个帐号；可以开始新对话。"
+    default_message = "这个对话没有分享给你，或者已经不存在。"
+    default_cure = "对话只有开始它的浏览器或帐号能打开；要看别人的对话，请对方点「分享」，把分享的链接发给你。"
 
 
 class ShareNotFound(ConversationNotFound):
     kind = "share_not_found"
     default_message = "这个分享链接已经失效。"
     default_cure = "分享的人可能撤回了它，或删除了对话；可以向对方要新的链接，也可以开始新对话。"
-
-
-class ConversationReadOnly(AppError):
-    """The reader may read the conversation but not change it."""
-
-    kind = "conversation_read_only"
-    default_message = "这个对话只能阅读，没有改动。"
-    default_cure = "可以把它复制为自己的对话，再继续。"

@@ -10,9 +10,55 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 Migration = tuple[str | Mapping[str, str], ...]
-"""Statements; those that differ, by the name of SQLAlchemy's dialect."""
+"""Statements; those that differ, by the name of SQLAlchemy's dialect. What is not named needs none."""
 
 VERSION_TABLE = "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied DOUBLE PRECISION NOT NULL)"
+
+_KEEP_VISITS_IN_STEP: Migration = (
+    {
+        "sqlite": """CREATE TRIGGER visits_begin AFTER INSERT ON visits BEGIN
+            UPDATE visits SET updated = (SELECT updated FROM conversations WHERE id = new.conversation_id)
+            WHERE visitor = new.visitor AND conversation_id = new.conversation_id;
+        END""",
+        "postgresql": """CREATE FUNCTION begin_visit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            SELECT updated INTO NEW.updated FROM conversations WHERE id = NEW.conversation_id;
+            RETURN NEW;
+        END $$""",
+    },
+    {
+        "sqlite": """CREATE TRIGGER visits_go_on AFTER UPDATE OF updated ON conversations BEGIN
+            UPDATE visits SET updated = new.updated WHERE conversation_id = new.id;
+        END""",
+        "postgresql": """CREATE FUNCTION go_on_with_visits() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            UPDATE visits SET updated = NEW.updated WHERE conversation_id = NEW.id;
+            RETURN NULL;
+        END $$""",
+    },
+    {
+        "postgresql": """CREATE TRIGGER visits_begin BEFORE INSERT ON visits
+            FOR EACH ROW EXECUTE FUNCTION begin_visit()""",
+    },
+    {
+        "postgresql": """CREATE TRIGGER visits_go_on AFTER UPDATE OF updated ON conversations
+            FOR EACH ROW EXECUTE FUNCTION go_on_with_visits()""",
+    },
+)
+_FORGET_PAIRS_OF_OTHER_TEXTS: Migration = (
+    {
+        "sqlite": """CREATE TRIGGER messages_forget_pairs AFTER UPDATE OF text ON messages
+            WHEN new.text IS NOT old.text AND new.pairs = old.pairs BEGIN
+            UPDATE messages SET pairs = NULL WHERE conversation_id = new.conversation_id AND position = new.position;
+        END""",
+        "postgresql": """CREATE FUNCTION forget_pairs() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            NEW.pairs = NULL;
+            RETURN NEW;
+        END $$""",
+    },
+    {
+        "postgresql": """CREATE TRIGGER messages_forget_pairs BEFORE UPDATE OF text ON messages FOR EACH ROW
+            WHEN (NEW.text IS DISTINCT FROM OLD.text AND NEW.pairs = OLD.pairs) EXECUTE FUNCTION forget_pairs()"""
+    },
+)
 
 MIGRATIONS: tuple[Migration, ...] = (
     # 1: conversations. Times are seconds since 1970; `owner` is a digest; `payload` is what core.answer.stored_message writes.
@@ -165,4 +211,25 @@ MIGRATIONS: tuple[Migration, ...] = (
     # 13: `cut` says that a page was longer than its text. In `payload`, checks keep places in the texts of `read_pages` instead
     # of words; older programs must not read them.
     ("ALTER TABLE read_pages ADD COLUMN cut BOOLEAN NOT NULL DEFAULT FALSE",),
+    # 14: a browser's list has an index in its order: `updated` is that of the conversation, kept in step by the database itself,
+    # also while an older program writes. Visits of an account's conversations never counted. `pairs` of a message is what
+    # core.store.text_pairs makes of its text. Whoever changes the text without it removes it, and the upkeep adds it again. SQLite
+    # reads it in the index alone.
+    (
+        "DELETE FROM visits WHERE conversation_id IN (SELECT id FROM conversations WHERE owner IS NOT NULL)",
+        "ALTER TABLE visits ADD COLUMN updated DOUBLE PRECISION NOT NULL DEFAULT 0",
+        "UPDATE visits SET updated = (SELECT updated FROM conversations WHERE id = conversation_id)",
+        "CREATE INDEX visits_recent ON visits (visitor, updated DESC, conversation_id)",
+        *_KEEP_VISITS_IN_STEP,
+        {
+            "sqlite": "ALTER TABLE messages ADD COLUMN pairs BLOB",
+            "postgresql": "ALTER TABLE messages ADD COLUMN pairs BYTEA",
+        },
+        {
+            "sqlite": "CREATE INDEX messages_pairs ON messages (conversation_id, pairs)",
+            "postgresql": "ALTER TABLE messages ALTER COLUMN pairs SET STORAGE MAIN",  # beside the id, the text may go elsewhere
+        },
+        *_FORGET_PAIRS_OF_OTHER_TEXTS,
+        "CREATE INDEX messages_without_pairs ON messages (conversation_id, position) WHERE pairs IS NULL AND finished",
+    ),
 )

@@ -17,7 +17,7 @@ from typing import Any
 
 from core.answer.message import Message
 from core.store.conversations import ConversationStore
-from core.store.errors import ConversationNotFound, ConversationReadOnly, StoreError, StoreRejected
+from core.store.errors import ConversationNotFound, StoreError, StoreRejected
 
 log = logging.getLogger(__name__)
 
@@ -78,12 +78,19 @@ class Outbox:
         self.save_growing_message(id, message.id, lambda: message, visitor_id=visitor_id, finished=True)
 
     def save_growing_message(
-        self, id: str, message_id: str, message: Callable[[], Message], *, visitor_id: str | None, finished: bool
+        self,
+        id: str,
+        message_id: str,
+        message: Callable[[], Message],
+        *,
+        visitor_id: str | None,
+        finished: bool,
+        question_id: str = "",
     ) -> None:
         """Save a message that grows. `message` is called at the time of writing, when the answer may have grown."""
 
         def write() -> None:
-            self._store.save(id, message(), visitor_id=visitor_id, finished=finished)
+            self._store.save(id, message(), visitor_id=visitor_id, finished=finished, question_id=question_id)
 
         self._put(_PendingWrite(id, visitor_id, write, message_id, message))
 
@@ -183,7 +190,7 @@ class Outbox:
         while (write := self._next()) is not None:
             try:
                 write.write()
-            except (ConversationNotFound, ConversationReadOnly, StoreRejected) as error:  # deleted in another tab, say
+            except (ConversationNotFound, StoreRejected) as error:  # deleted in another tab, say
                 self._finish(write, str(error))
             except StoreError as error:
                 if not self._pause(pause, str(error)):

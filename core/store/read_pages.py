@@ -10,7 +10,7 @@ from core.base.compression import compress_text
 from core.base.text import clean
 from core.reading import Page
 from core.search.types import Source
-from core.store.conversations import is_changeable_by, is_readable_by
+from core.store.conversations import is_readable_by
 from core.store.database import Database
 from core.store.stored_pages import StoredPage, is_page_of, load_attachments, load_source_pages
 from core.store.tables import conversations, messages, read_pages
@@ -40,7 +40,7 @@ class ReadPageStore:
         ]
         with self._database.write() as connection:
             message = select(messages.c.id).where(messages.c.conversation_id == id, messages.c.id == clean(message_id))
-            theirs = message.where(messages.c.conversation_id == conversations.c.id, is_changeable_by(id, visitor_id))
+            theirs = message.where(messages.c.conversation_id == conversations.c.id, is_readable_by(id, visitor_id))
             if not rows or connection.execute(theirs).first() is None:
                 return
             connection.execute(delete(read_pages).where(is_page_of(id, message_id)))

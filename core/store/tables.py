@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Dialect, Double, Integer, MetaData, Table, Text, TypeDecorator
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Double,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+)
 
 from core.base.compression import plain_text, shortest_form
 
@@ -44,8 +56,11 @@ messages = Table(
     Column("text", CompressedText),
     Column("finished", Boolean),
     Column("created", Double),
+    Column("pairs", LargeBinary),
 )
-visits = Table("visits", metadata, *_columns(Text, "visitor conversation_id", primary_key=True))
+visits = Table(
+    "visits", metadata, *_columns(Text, "visitor conversation_id", primary_key=True), Column("updated", Double)
+)
 read_pages = Table(
     "read_pages",
     metadata,

@@ -14,6 +14,7 @@ from core.store.conversations import UNDO_SECONDS, pack
 from core.store.database import Database
 from core.store.errors import StoreError
 from core.store.tables import conversations, messages, preferences, read_pages, upkeep
+from core.store.text_pairs import pairs_of
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,8 @@ _UNCOMPRESSED = text("substr(payload, 1, 1) = '{'")
 
 
 class Upkeep:
-    """Deletes what is older than the settings allow, compresses what older programs have left, and gives disk back.
+    """Deletes what is older than the settings allow, compresses and indexes what older programs have left,
+    and gives disk back.
 
     Of several processes on one database, one does it: whoever finds that an hour has passed."""
 
@@ -80,10 +82,10 @@ class Upkeep:
             return False
         now = self._clock()
         gone = [sum(self._repeat(self._delete, table, condition)) for table, condition in self._outdated(now)]
-        compressed = sum(self._repeat(self._compress))
-        if any((*gone, compressed)):
-            done = "%d conversations, %d pages and %d visitors' choices were deleted; %d messages were compressed"
-            log.info(done, *gone, compressed)
+        compressed, indexed = sum(self._repeat(self._compress)), sum(self._repeat(self._index))
+        if any((*gone, compressed, indexed)):
+            done = "%d conversations, %d pages and %d visitors' choices were deleted"
+            log.info(f"{done}; %d messages were compressed, %d indexed", *gone, compressed, indexed)
         if not self._closing.is_set():
             self._database.tidy()
         return True
@@ -136,6 +138,18 @@ class Upkeep:
             same = and_(c.conversation_id == id, c.position == position, c.payload == old)
             connection.execute(update(messages).where(same).values(payload=new))
         return len(compressed)
+
+    @staticmethod
+    def _index(connection: Connection) -> int:
+        """Add the pairs of messages that an older program has written, or a backup has brought."""
+        c = messages.c
+        wanted = select(c.conversation_id, c.position, c.text).where(c.pairs.is_(None), c.finished.is_(True))
+        rows = connection.execute(wanted.limit(ROWS_AT_ONCE).with_for_update()).all()
+        for id, position, said in rows:
+            pairs = pairs_of(said if isinstance(said, str) else "")
+            same = and_(c.conversation_id == id, c.position == position)
+            connection.execute(update(messages).where(same).values(pairs=pairs))
+        return len(rows)
 
 
 def _is_older(at: ColumnElement[float], now: float, days: int) -> ColumnElement[bool]:

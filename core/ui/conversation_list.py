@@ -26,9 +26,7 @@ class DeletedConversation:
 
 def list_conversations(app: App, words: str, limit: int) -> list[Conversation]:
     """Return the latest conversations, with the one that was just begun. With words, only those that contain them."""
-    chat, who, conversations = session.chat(), identity.visitor(), list[Conversation]()
-    if who is None:
-        return []
+    chat, who, conversations = session.chat(), identity.reader(), list[Conversation]()
     unsaved = None if words else _unsaved_conversation(app, chat)
     with conversation_sync.reading_problems_noted(chat):
         conversations += app.store.list_conversations(who, words=words, limit=limit)
@@ -48,7 +46,7 @@ def _unsaved_conversation(app: App, chat: session.ChatState) -> Conversation | N
 
 def rename(app: App, id: str, title: str) -> None:
     app.outbox.flush(FLUSH_SECONDS)
-    app.store.rename(id, title, visitor_id=identity.visitor())
+    app.store.rename(id, title, visitor_id=identity.reader())
     chat = session.chat()
     if id == chat.conversation_id:
         chat.title = make_title(title)
@@ -62,7 +60,8 @@ def delete(app: App, entry: Conversation) -> None:
         chat.stop_run()
         conversation_sync.save_message(app, chat.messages[-1])
     app.outbox.flush(FLUSH_SECONDS)
-    app.store.delete(entry.id, visitor_id=identity.visitor())
+    app.store.delete(entry.id, visitor_id=identity.reader())
+    conversation_sync.note_change(entry.id)
     st.session_state.setdefault(DELETED, []).append(DeletedConversation(entry, time.time(), was_open))
     if was_open:
         st.session_state.chat = session.ChatState(session_id=chat.session_id)
@@ -77,7 +76,7 @@ def last_deleted() -> DeletedConversation | None:
 
 def undo_delete(app: App) -> None:
     latest: DeletedConversation = st.session_state[DELETED][-1]
-    app.store.restore(latest.conversation.id, visitor_id=identity.visitor())
+    app.store.restore(latest.conversation.id, visitor_id=identity.reader())
     st.session_state[DELETED].pop()
     if latest.was_open:
         conversation_sync.open_conversation(latest.conversation.id)
@@ -86,16 +85,16 @@ def undo_delete(app: App) -> None:
 def share(app: App, id: str) -> str:
     """Return the share token that opens a conversation for reading. It is made if there is none."""
     app.outbox.flush(FLUSH_SECONDS)
-    return app.store.share(id, visitor_id=identity.visitor())
+    return app.store.share(id, visitor_id=identity.reader())
 
 
 def withdraw_share(app: App, id: str) -> None:
-    app.store.stop_sharing(id, visitor_id=identity.visitor())
+    app.store.stop_sharing(id, visitor_id=identity.reader())
 
 
 def messages_loader(app: App, id: str) -> Callable[[], list[Message]]:
     """Return a function that loads every message of a conversation. It may be called outside the session."""
-    who = identity.visitor()
+    who = identity.reader()
 
     def load() -> list[Message]:
         found = app.store.load(id, visitor_id=who, last=None).messages

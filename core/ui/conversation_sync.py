@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from core.answer.check_results import CHECKER_VERSION, AnswerCheck
-from core.answer.message import Message
+from core.answer.message import Message, new_id
 from core.app import App
 from core.base.errors import AppError
+from core.base.text import clean
 from core.reading import Page as ReadPage
-from core.store import ConversationNotFound, MessagePage, StoredPage, make_title, new_conversation_id
-from core.ui import identity, session
+from core.store import ConversationNotFound, MessagePage, ShareNotFound, StoredPage, make_title, new_conversation_id
+from core.ui import identity, scripts, session
 
 ADDRESS = "c"
 """Query parameter with the conversation's id."""
@@ -29,6 +31,12 @@ FLUSH_SECONDS = 2.0
 EXPORT_SECONDS = 20.0
 """Longest wait of an export for checks that are made again."""
 LOGIN_FIRST = "如果它是你登录后开始的，请先登录。"
+COOKIES_OFF = "这个浏览器没有保存 Cookie，所以刷新之后认不出自己的对话；请允许 Cookie，再开始新对话。"
+GONE = "这个对话已经打不开了，它可能在另一个标签页里被删除。"
+UNDO_THERE = "删除之后 30 分钟内，可以在那里点「撤销」。"
+LOOK = "look"
+"""Query parameter with which the page asks for what was said elsewhere: core/ui/scripts/tabs.js adds it."""
+CHANGED = "changed_conversation"
 
 
 @contextmanager
@@ -56,6 +64,9 @@ def open_from_address(app: App) -> None:
         st.session_state.chat = chat = session.ChatState(
             session_id=chat.session_id, conversation_id=wanted or None, share=share, unread=True
         )
+    if st.query_params.pop(LOOK, ""):
+        with suppress(ConversationNotFound):
+            catch_up(app)
     if chat.unread and chat.run is None and chat.pending is None:
         _load(app, chat)
 
@@ -64,7 +75,7 @@ def _load(app: App, chat: session.ChatState) -> None:
     """Load the conversation. While the database is away it goes on in memory, and is read as soon as that is back."""
     try:
         id = app.store.find_shared(chat.share) if chat.share else chat.conversation_id or ""
-        page = app.store.load(id, visitor_id=identity.visitor(), share=chat.share)
+        page = _load_page(app, chat, id)
     except ConversationNotFound as error:
         _leave_missing(app, chat, error)
     except AppError as error:
@@ -74,8 +85,24 @@ def _load(app: App, chat: session.ChatState) -> None:
         _show(app, chat, page)
 
 
+def _load_page(app: App, chat: session.ChatState, id: str) -> MessagePage:
+    try:
+        return app.store.load(id, visitor_id=_reader(chat), share=chat.share)
+    except ConversationNotFound:
+        if not (mark := identity.browser()) or mark == _reader(chat):
+            raise
+        page = app.store.load(id, visitor_id=mark)
+        chat.opened_as = mark
+        return replace(page, may_change=False)
+
+
+def _reader(chat: session.ChatState) -> str:
+    """Return the name under which the open conversation is read."""
+    return chat.opened_as or identity.reader()
+
+
 def _unsaved_messages(app: App, chat: session.ChatState) -> tuple[Message, ...]:
-    return app.outbox.pending_messages(chat.conversation_id or "", visitor_id=identity.visitor())
+    return app.outbox.pending_messages(chat.conversation_id or "", visitor_id=identity.reader())
 
 
 def _leave_missing(app: App, chat: session.ChatState, error: ConversationNotFound) -> None:
@@ -84,11 +111,18 @@ def _leave_missing(app: App, chat: session.ChatState, error: ConversationNotFoun
         chat.messages = _join(unsaved, chat.messages)
         return
     st.query_params.clear()
-    login_helps = identity.is_login_configured() and not identity.owner() and not chat.share
+    advice = "" if chat.share else _advice()
     chat.conversation_id, chat.share, chat.unread, chat.reading_problem = None, "", False, ""
     for message in chat.messages:  # written meanwhile, under an id that turns out not to be the reader's
         save_message(app, message)
-    chat.add_note(f"{error}{LOGIN_FIRST}" if login_helps else str(error))
+    chat.add_note(f"{error}{advice}")
+
+
+def _advice() -> str:
+    """Return what helps if the conversation is the reader's own after all."""
+    if identity.visitor() is None:
+        return COOKIES_OFF
+    return LOGIN_FIRST if identity.is_login_configured() and not identity.owner() else ""
 
 
 def _show(app: App, chat: session.ChatState, page: MessagePage) -> None:
@@ -114,13 +148,82 @@ def _join(*parts: Iterable[Message]) -> list[Message]:
     return list({message.id: message for part in parts for message in part}.values())
 
 
+# ── Other tabs, devices and servers ───────────────────────────────────────────────────────────────────────────────
+
+
+def catch_up(app: App) -> bool:
+    """Show what was said and changed elsewhere since, and return whether there was any. Raise ConversationNotFound, and begin
+    a new conversation, if it was deleted or its share withdrawn. While the database is away nothing changes."""
+    chat = session.chat()
+    if chat.conversation_id is None or chat.unread:
+        return False
+    before = _said(chat.messages)
+    try:
+        if not _has_news(app, chat):
+            return False
+        count = max(len(chat.messages), session.MESSAGES_PER_PAGE)
+        page = app.store.load(chat.conversation_id, visitor_id=_reader(chat), share=chat.share, last=count)
+    except ConversationNotFound:
+        return _leave_deleted(app, chat)
+    except AppError:
+        return False
+    running = chat.run.id if chat.run else ""
+    stored = (message for message in page.messages if message.id != running)
+    chat.messages = _join(stored, _unsaved_messages(app, chat))
+    chat.title, chat.has_older, chat.may_have_stored_files = page.conversation.title, page.has_more, True
+    return _said(chat.messages) != before
+
+
+def _has_news(app: App, chat: session.ChatState) -> bool:
+    """Return whether the newest messages in the database are others than those here. One query: this is asked with every
+    question."""
+    id, last = chat.conversation_id or "", session.MESSAGES_PER_PAGE
+    own = {message.id for message in chat.messages[-last:] if app.outbox.unsaved_reason(message.id)}
+    own |= {message.id for message in _unsaved_messages(app, chat)} | {chat.run.id if chat.run else ""}
+    rows = app.store.newest_texts(id, visitor_id=_reader(chat), share=chat.share, last=last)
+    there = [(id, text) for id, role, text in rows if role != "note" and id not in own]
+    here = [said for said in _said(chat.messages) if said[0] not in own]
+    return (here[-len(there) :] if len(rows) == last else here) != there
+
+
+def _said(messages: Iterable[Message]) -> list[tuple[str, str]]:
+    return [(message.id, clean(message.text)) for message in messages if message.role != "note"]
+
+
+def _leave_deleted(app: App, chat: session.ChatState) -> bool:
+    """Begin a new conversation, unless the database has not got this one yet."""
+    if app.outbox.has_pending(chat.conversation_id or ""):
+        return False
+    gone = ShareNotFound() if chat.share else ConversationNotFound(GONE, cure=UNDO_THERE)
+    chat.stop_run()
+    st.query_params.clear()
+    new = session.ChatState(session_id=chat.session_id, waiting_files=chat.waiting_files)
+    st.session_state.chat = new
+    new.add_note(str(gone))
+    raise gone
+
+
+def note_change(id: str) -> None:
+    """Let the other tabs of this browser know of a change, when it is saved and all is drawn."""
+    st.session_state[CHANGED] = id
+
+
+def tell_other_tabs() -> None:
+    """Tell of the change. The script has another text each time, because the browser runs none twice."""
+    if id := st.session_state.pop(CHANGED, ""):
+        scripts.tell_other_tabs(id, new_id())
+
+
+# ── Whose it is, and what is saved ────────────────────────────────────────────────────────────────────────────────
+
+
 def fork_if_read_only(app: App) -> None:
     """Copy a conversation of another visitor, and continue in the copy. Raises an AppError, and changes nothing then."""
     chat = session.chat()
     if not chat.read_only or chat.conversation_id is None:
         return
-    copy = app.store.copy(chat.conversation_id, visitor_id=identity.visitor(), share=chat.share, owner=identity.owner())
-    chat.conversation_id, chat.share, chat.read_only = copy, "", False
+    copy = app.store.copy(chat.conversation_id, visitor_id=_reader(chat), share=chat.share, owner=identity.owner())
+    chat.conversation_id, chat.share, chat.opened_as, chat.read_only = copy, "", "", False
     open_conversation(copy)
     if chat.mode_note:
         save_mode(app, chat.mode_note)
@@ -139,7 +242,7 @@ def load_older(app: App) -> None:
     if not chat.has_older or chat.conversation_id is None or not chat.messages:
         return
     with reading_problems_noted(chat):
-        first, who = chat.messages[0], identity.visitor()
+        first, who = chat.messages[0], _reader(chat)
         page = app.store.load(chat.conversation_id, visitor_id=who, share=chat.share, before=first.id)
         chat.messages[:0] = page.messages
         chat.has_older = page.has_more
@@ -147,7 +250,7 @@ def load_older(app: App) -> None:
 
 def all_messages_loader(app: App) -> Callable[[], list[Message]]:
     """Return a function that loads every message, also those not on the screen. It may be called outside the session."""
-    chat, who = session.chat(), identity.visitor()
+    chat, who = session.chat(), _reader(session.chat())
     messages, id, share, has_older = list(chat.messages), chat.conversation_id, chat.share, chat.has_older
 
     def load() -> list[Message]:
@@ -164,7 +267,8 @@ def save_message(app: App, message: Message) -> None:
     """Save a message in the background. The first one gives the conversation its id and its title."""
     chat = session.chat()
     id = chat.conversation_id or _begin(app, chat)
-    app.outbox.save(id, message, visitor_id=identity.visitor())
+    app.outbox.save(id, message, visitor_id=identity.reader())
+    note_change(id)
     if not chat.title and message.role == "user":
         chat.title = make_title(message.text)
 
@@ -173,9 +277,9 @@ def _begin(app: App, chat: session.ChatState) -> str:
     chat.conversation_id = id = new_conversation_id()
     chat.share, chat.unread = "", False
     st.query_params.pop(SHARED, None)
-    app.outbox.create(id, owner=identity.owner(), visitor_id=identity.visitor(), mode=session.mode())
+    app.outbox.create(id, owner=identity.owner(), visitor_id=identity.reader(), mode=session.mode())
     if chat.mode_note:
-        app.outbox.save(id, chat.mode_note, visitor_id=identity.visitor())
+        app.outbox.save(id, chat.mode_note, visitor_id=identity.reader())
     return id
 
 
@@ -184,8 +288,8 @@ def save_mode(app: App, note: Message) -> None:
     chat = session.chat()
     chat.mode_note = note
     if chat.conversation_id is not None and not chat.read_only:
-        app.outbox.set_mode(chat.conversation_id, session.mode(), visitor_id=identity.visitor())
-        app.outbox.save(chat.conversation_id, note, visitor_id=identity.visitor())
+        app.outbox.set_mode(chat.conversation_id, session.mode(), visitor_id=identity.reader())
+        app.outbox.save(chat.conversation_id, note, visitor_id=identity.reader())
 
 
 def truncate_from(app: App, message: Message) -> None:
@@ -195,14 +299,16 @@ def truncate_from(app: App, message: Message) -> None:
     if message is first and not chat.has_older and chat.title == make_title(message.text):
         chat.title = ""
     if chat.conversation_id is not None:
-        app.outbox.truncate_from(chat.conversation_id, message.id, visitor_id=identity.visitor())
+        app.outbox.truncate_from(chat.conversation_id, message.id, visitor_id=identity.reader())
+        note_change(chat.conversation_id)
 
 
 def save_run(app: App) -> None:
     """Save the running answer while it grows."""
     chat = session.chat()
     if chat.run is not None and chat.conversation_id is not None:
-        app.keeper.save_while_running(chat.run, chat.conversation_id, visitor_id=identity.visitor())
+        id, who = chat.conversation_id, identity.reader()
+        app.keeper.save_while_running(chat.run, id, visitor_id=who, question_id=chat.asked_id)
 
 
 def storage_problem(app: App) -> str:
@@ -241,7 +347,7 @@ def save_repeated_check(app: App, entry: Message, check: AnswerCheck | None) -> 
     """Save the check of an answer whose own one was of another version. Readers of another's conversation only see it."""
     if check is None or entry.check is None or check.version == entry.check.version:
         return
-    chat, who, checked = session.chat(), identity.visitor(), entry.with_check(check)
+    chat, who, checked = session.chat(), identity.reader(), entry.with_check(check)
     chat.replace_message(checked)
     if chat.conversation_id is not None and not chat.read_only:
         save = partial(app.store.save_check, chat.conversation_id, checked, visitor_id=who)
@@ -290,8 +396,10 @@ def read_pages_loader(app: App, message: Message) -> Callable[[], dict[int, Stor
 def pages_by_answer_loader(app: App, conversation_id: str = "") -> Callable[[Message], dict[int, StoredPage]]:
     """Return a function that loads the pages of an answer of this conversation, or of the visitor's own that is named.
     It works in any thread and raises a StoreError."""
-    chat, who = session.chat(), identity.visitor()
-    id, share = (conversation_id, "") if conversation_id else (chat.conversation_id, chat.share)
+    chat = session.chat()
+    id, who, share = chat.conversation_id, _reader(chat), chat.share
+    if conversation_id:
+        id, who, share = conversation_id, identity.reader(), ""
 
     def load(message: Message) -> dict[int, StoredPage]:
         if not id:
@@ -303,7 +411,7 @@ def pages_by_answer_loader(app: App, conversation_id: str = "") -> Callable[[Mes
 
 def save_files(app: App, message: Message, files: Sequence[ReadPage]) -> None:
     """Save files with the question that they were attached to. Later questions use them too."""
-    chat, who = session.chat(), identity.visitor()
+    chat, who = session.chat(), identity.reader()
     if files and chat.conversation_id is not None:
         chat.files[message.id] = tuple(files)
         save = partial(app.read_pages.save, chat.conversation_id, message.id, dict(enumerate(files, 1)), visitor_id=who)
@@ -315,7 +423,7 @@ def attached_files(app: App) -> dict[str, tuple[ReadPage, ...]]:
     chat = session.chat()
     if chat.may_have_stored_files and chat.conversation_id is not None:
         with reading_problems_noted(chat):
-            who = identity.visitor()
+            who = _reader(chat)
             stored = app.read_pages.load_attachments(chat.conversation_id, visitor_id=who, share=chat.share)
             chat.files = {id: tuple(file.to_page() for file in files) for id, files in stored.items()} | chat.files
             chat.may_have_stored_files = False

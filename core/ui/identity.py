@@ -12,7 +12,7 @@ from core import VISITOR_COOKIE
 from core.base.visitors import LOOPBACK, Visitor, address_group
 from core.ui import session
 
-CLAIMS = "login_claims"
+CLAIMS, BROWSER = "login_claims", "browser"
 _COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{32}")
 """Pattern of a visitor's cookie as asgi.py writes it. No owner and no address looks like one."""
 
@@ -32,18 +32,35 @@ def is_login_configured() -> bool:
 
 
 def owner() -> str | None:
-    """Return the account that is logged in. Without one, a conversation belongs to everybody who has its address. Only
-    issuer and subject are unique and lasting in OpenID. An e-mail address may be unverified, or change its owner."""
+    """Return the account that is logged in. Only issuer and subject are unique and lasting in OpenID. An e-mail address
+    may be unverified, or change its owner."""
     claims = login_claims()
     subject = claims.get("sub")
     return f"{claims.get('iss')} {subject}" if claims.get("is_logged_in") and subject else None
 
 
 def visitor() -> str | None:
-    """Return the account, else the cookie that asgi.py gave the browser. Conversations are listed and changed under it.
-    A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
+    """Return the account, else the cookie that asgi.py gave the browser. A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
+    return owner() or browser()
+
+
+def browser() -> str | None:
+    """Return the cookie that asgi.py gave the browser, also while an account is logged in."""
     cookie = st.context.cookies.get(VISITOR_COOKIE)
-    return owner() or (cookie if is_visitor_mark(cookie) else None)
+    return cookie if is_visitor_mark(cookie) else None
+
+
+def forget_other_browser() -> None:
+    """Begin the session anew if another browser has reconnected to it: what it holds is not for that one."""
+    if st.session_state.setdefault(BROWSER, browser()) != browser():
+        st.session_state.clear()
+        st.session_state[BROWSER] = browser()
+
+
+def reader() -> str:
+    """Return the name that conversations belong to: the visitor's. A browser without cookies has only its session, and
+    nobody can open its conversations when that is over."""
+    return visitor() or f"session {session.chat().session_id}"
 
 
 def is_visitor_mark(value: object) -> TypeGuard[str]:

@@ -49,6 +49,10 @@ class ChatState:
     run: Run | None = None
     pending: Question | None = None
     """Accepted question that the next run of the page starts to answer."""
+    asked: int = 0
+    """Number of questions that were sent or sent again here. With a new one the page goes to the question."""
+    asked_id: str = ""
+    """Id of the question that `run` answers, or that `pending` is."""
     shown: int = MESSAGES_PER_PAGE
     """Number of newest messages that are drawn. Streamlit sends all of them again on every rerun."""
     refusal: str = ""
@@ -66,6 +70,8 @@ class ChatState:
     """True if the address names a conversation that could not be read from the database yet."""
     read_only: bool = False
     """True if the conversation is another visitor's. It is copied before anything is stored."""
+    opened_as: str = ""
+    """Mark of this browser, if it began the conversation before the account logged in. The account may read and copy it."""
     share: str = ""
     """Share link token that opened the conversation, if it was not opened by its id."""
     reading_problem: str = ""
@@ -93,7 +99,12 @@ class ChatState:
         if run is not None and run.done:
             self.run = None
             self.reviews[run.id] = run.review_future
-            self.messages.append(run.message())
+            self.messages.insert(self._place_of_answer(), run.message())
+
+    def _place_of_answer(self) -> int:
+        """Return the place behind the question. Another tab may have asked a later one meanwhile."""
+        places = (place for place, message in enumerate(self.messages, 1) if message.id == self.asked_id)
+        return next(places, len(self.messages))
 
     def stop_run(self) -> None:
         """Stop the current run, if any, and keep what it wrote."""

@@ -273,7 +273,7 @@ def test_reading_ends_with_its_own_time_and_the_run_goes_on(web: Web) -> None:
     engines = found(web.behave("slow.example/", silence), web.page("news.example/", NEWS.encode()))
     steps = search_step("水表"), read_step("1, 2"), final("不需要[2]。")
     events, prompts = asked(*steps, engines=engines, environ={"READING_TIMEOUT": "6"})
-    assert "没有读到：[1]（超时）" in observed(prompts)
+    assert "没有读到：[1]（太慢）" in observed(prompts)
     assert PAYS_NOTHING in observed(prompts)
     assert answer(events).text == "不需要[2]。"
 

@@ -77,8 +77,8 @@ def use(app: App, words: str) -> None:
     for service in (app.chat, app.agent):
         assert isinstance(list(service.stream(words, options=AnswerOptions(search=True)))[-1], Usage)
     id = new_conversation_id()
-    app.outbox.create(id, owner=None, visitor_id=None, mode="chat")
-    app.outbox.save(id, Message("user", words), visitor_id=None)
+    app.outbox.create(id, owner=None, visitor_id="me", mode="chat")
+    app.outbox.save(id, Message("user", words), visitor_id="me")
     app.outbox.flush(0.5)
     assert app.check_statutes(f"{words}，见《民法典》第一条。") is not None
 

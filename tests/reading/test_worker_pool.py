@@ -31,7 +31,7 @@ NEWS = pages.NEWS.encode()
 @pytest.fixture(scope="module")
 def workers() -> Iterator[WorkerPool]:
     workers = WorkerPool(1)
-    workers.start()
+    workers.start(Deadline(30))
     yield workers
     workers.close()
 
@@ -306,7 +306,7 @@ def test_a_worker_that_is_still_starting_is_not_killed_for_it() -> None:
 def test_nothing_is_left_behind() -> None:
     before = children()
     workers = WorkerPool(2)
-    workers.start()
+    workers.start(Deadline(30))
     workers.extract(NEWS, "text/html", patient())
     assert len(children() - before) == 2
     workers.close()

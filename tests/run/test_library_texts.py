@@ -102,15 +102,15 @@ def test_short_texts_leave_their_room_to_long_ones(lengths: list[int], room: int
 def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledEngine, keeps: str) -> None:
     with scripted_app(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):  # type: ignore[list-item]
         id = new_conversation_id()
-        app.outbox.create(id, owner=None, visitor_id=None, mode="chat")
+        app.outbox.create(id, owner=None, visitor_id="me", mode="chat")
         run = app.chat.start(app.chat.accept_question(TITLE, options=AnswerOptions(search=True)))
-        app.keeper.save_while_running(run, id, visitor_id=None)
+        app.keeper.save_while_running(run, id, visitor_id="me")
         assert list(run.iter_events())
-        until(lambda: any(message.id == run.id for message in app.store.load(id).messages))
+        until(lambda: any(message.id == run.id for message in app.store.load(id, visitor_id="me").messages))
         app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
         assert app.outbox.flush(60)
-        pages = app.read_pages.load(id, run.id, visitor_id=None)
-        (stored,) = app.store.load(id).messages
+        pages = app.read_pages.load(id, run.id, visitor_id="me")
+        (stored,) = app.store.load(id, visitor_id="me").messages
     assert verdicts(run.message().check) == AS_CHECKED
     assert verdicts(stored.check) == (AS_CHECKED if keeps == "true" else [Verdict.UNCHECKED] * len(AS_CHECKED))
     assert stored.sources[0].read == "library"

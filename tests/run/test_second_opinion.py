@@ -528,8 +528,8 @@ def test_a_review_is_stored_also_without_a_page(server: OpenAIServer, serve: obj
     server.reply = in_turn([FREE], [go_on, f"1｜支持｜「{QUOTE}」"])
     app: App = serve(CHECKS_JUDGE="auto")  # type: ignore[operator]
     id, run = new_conversation_id(), started(app)
-    app.outbox.create(id, owner=None, visitor_id=None, mode="chat")
-    app.keeper.save_while_running(run, id, visitor_id=None)
+    app.outbox.create(id, owner=None, visitor_id="me", mode="chat")
+    app.keeper.save_while_running(run, id, visitor_id="me")
     for _ in run.follow():
         pass
     until(lambda: stored(app, id) != ())
@@ -537,7 +537,7 @@ def test_a_review_is_stored_also_without_a_page(server: OpenAIServer, serve: obj
     if change == "deleted":
         app.store.truncate_from(id, run.id)
     elif change == "rewritten":
-        app.store.save(id, run.message().with_text("费用由市财政承担[1]。", before=FREE))
+        app.store.save(id, run.message().with_text("费用由市财政承担[1]。", before=FREE), visitor_id="me")
     before = stored(app, id)
     go_on.set()
     run.review_future.result(30)
@@ -551,7 +551,7 @@ def test_a_review_is_stored_also_without_a_page(server: OpenAIServer, serve: obj
 
 def stored(app: App, id: str) -> tuple[Message, ...]:
     app.outbox.flush(10)
-    return tuple(app.store.load(id).messages)
+    return tuple(app.store.load(id, visitor_id="me").messages)
 
 
 def test_a_review_counts_as_a_question(server: OpenAIServer, serve: object) -> None:

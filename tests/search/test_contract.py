@@ -218,7 +218,7 @@ def test_no_status_breaks_out_or_is_taken_for_an_answer(name: str, status: int) 
 def test_a_wait_that_the_server_names_is_kept(name: str) -> None:
     with pytest.raises(EngineThrottled) as caught:
         usable(name, scripted(answer(b"", 429, Retry_After="120"))).search("问题", 10)
-    assert caught.value.rest == (60 if name == "searxng" else 120)
+    assert caught.value.rest == 120
 
 
 @pytest.mark.parametrize("name", HTTP)

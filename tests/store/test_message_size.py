@@ -88,7 +88,7 @@ def test_an_answer_takes_little_more_than_its_text(database: Database) -> None:
     assert message.check
     assert len(message.check.statements) > 30
     id = keep(database, message)
-    assert ConversationStore(database).load(id).messages[1] == message
+    assert ConversationStore(database).load(id, visitor_id="browser").messages[1] == message
     with database.read() as connection:
         payload = connection.execute(select(messages.c.payload).where(messages.c.role == "assistant")).scalar_one()
     assert len(payload) <= 3_000, f"{len(payload)} bytes beside {len(message.text.encode())} of text"
@@ -131,7 +131,7 @@ def test_a_text_is_found_and_shown_compressed_or_not(database: Database) -> None
         values = {"plain": "早先写下的原文" * 200, "id": other}
         connection.execute(text("UPDATE messages SET text = :plain WHERE conversation_id = :id"), values)
     assert [one.id for one in store.list_conversations("browser", words="写下")] == [other]
-    assert store.load(other).messages[1].text == "早先写下的原文" * 200
+    assert store.load(other, visitor_id="browser").messages[1].text == "早先写下的原文" * 200
 
 
 def test_a_damaged_text_is_told_hides_no_other_and_is_no_obstacle(postgres: Postgres) -> None:
@@ -143,16 +143,18 @@ def test_a_damaged_text_is_told_hides_no_other_and_is_no_obstacle(postgres: Post
     assert [one.id for one in store.list_conversations("browser", words="期限")] == [id]
 
     def is_told(store: ConversationStore) -> bool:
-        shown = store.load(other).messages
+        shown = store.load(other, visitor_id="browser").messages
         return [message.text for message in shown] == [DAMAGED_TEXT] * 2 and DAMAGED in shown[1].notices
 
     assert is_told(store)
     elsewhere = Database.from_settings(loaded(DATABASE_URL=postgres.new_database()).values)
     replace_rows(elsewhere, database)
-    assert [message.text for message in ConversationStore(elsewhere).load(other).messages] == [DAMAGED_TEXT] * 2
+    assert [message.text for message in ConversationStore(elsewhere).load(other, visitor_id="browser").messages] == [
+        DAMAGED_TEXT
+    ] * 2
     elsewhere.close()
-    store.truncate_from(other, store.load(other).messages[0].id, visitor_id="browser")
-    assert store.load(other).messages == ()
+    store.truncate_from(other, store.load(other, visitor_id="browser").messages[0].id, visitor_id="browser")
+    assert store.load(other, visitor_id="browser").messages == ()
     database.close()
 
 
@@ -161,13 +163,13 @@ def test_what_an_older_program_kept_is_read_as_it_is(database: Database) -> None
     with database.write() as connection:
         plain = update(messages).where(messages.c.id == FULL.id).values(payload=encode_message(FULL))
         connection.execute(plain)
-    assert ConversationStore(database).load(id).messages[1] == FULL
+    assert ConversationStore(database).load(id, visitor_id="browser").messages[1] == FULL
 
 
 def test_what_would_be_too_long_to_be_unpacked_is_kept_as_it_is(database: Database) -> None:
     long = replace(FULL, before="长" * (MAX_BYTES // 3))
     id = keep(database, long)
-    assert ConversationStore(database).load(id).messages[1] == long
+    assert ConversationStore(database).load(id, visitor_id="browser").messages[1] == long
 
 
 def test_a_payload_that_expands_without_end_is_a_damaged_message(database: Database) -> None:
@@ -175,6 +177,6 @@ def test_a_payload_that_expands_without_end_is_a_damaged_message(database: Datab
     with database.write() as connection:
         bomb = compress_text(json.dumps({"events": " " * (MAX_BYTES + 1)}))
         connection.execute(text("UPDATE messages SET payload = :bomb"), {"bomb": bomb})
-    _question, shown = ConversationStore(database).load(id).messages
+    _question, shown = ConversationStore(database).load(id, visitor_id="browser").messages
     assert shown.text == FULL.text
     assert [notice.kind for notice in shown.notices] == ["damaged"]

@@ -7,14 +7,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import insert, inspect, text
 
 from core.base.errors import AppError
 from core.store import ConversationStore, Database, MetricsStore
 from core.store.backends import Backend, PostgresServer, SqliteFile
-from core.store.errors import StoreError, StoreTooNew
+from core.store.conversations import digest
+from core.store.errors import ConversationNotFound, StoreError, StoreTooNew
 from core.store.migrations import MIGRATIONS, Migration
-from core.store.tables import metadata
+from core.store.tables import metadata, visits
 from support.base import loaded
 
 pytestmark = pytest.mark.servers
@@ -36,6 +37,7 @@ INSERT INTO messages VALUES ('v1v1v1v1v1v1v1v1v1v1v1v1', 1, 'q1', 'user', '离�
 INSERT INTO messages VALUES ('v1v1v1v1v1v1v1v1v1v1v1v1', 2, 'a1', 'assistant', '感情确已破裂。[1]',
     '{"version":1,"events":[{"type":"search_started","query":"离婚需要什么条件"},{"type":"search_finished","response":{"query":{"text":"离婚需要什么条件","type":"general","limit":10,"language":"auto","time_range":null,"sites":[]},"results":[{"title":"民法典","url":"https://flk.npc.gov.cn/","snippet":"第一千零七十九条","source":"flk.npc.gov.cn","published":null,"engine":"bundled","rank":1}],"attempts":[{"engine":"bundled","outcome":"ok","seconds":0.1,"reason":"","kind":"","cure":""}],"provider":"bundled","from_cache":false,"cache_age":null,"stale":false,"search_time":0.1,"skipped":0,"notes":[]},"sources":[{"number":1,"title":"民法典","url":"https://flk.npc.gov.cn/","snippet":"第一千零七十九条","engine":"bundled"}]},{"type":"usage","input":10,"output":5,"estimated":false,"parts":{}}],"cited":[{"number":1,"title":"民法典","url":"https://flk.npc.gov.cn/","snippet":"第一千零七十九条","engine":"bundled"}],"seconds":2.5,"model":"gpt-5-mini"}', TRUE, 1763260009.0);
 """
+ME = "me"
 OLD = "v1v1v1v1v1v1v1v1v1v1v1v1"
 ADDED: Migration = (
     "ALTER TABLE conversations ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT FALSE",
@@ -62,6 +64,12 @@ def version_1(backend: Backend) -> Backend:
     return backend
 
 
+def claim(database: Database) -> None:
+    """Make the conversation of version 1 mine: nobody was noted then."""
+    with database.write() as connection:
+        connection.execute(insert(visits), {"visitor": digest(ME), "conversation_id": OLD})
+
+
 def versions(database: Database) -> list[int]:
     with database.read() as connection:
         return list(connection.execute(text("SELECT version FROM schema_version ORDER BY version")).scalars())
@@ -70,7 +78,10 @@ def versions(database: Database) -> list[int]:
 def test_what_version_1_kept_can_still_be_read_and_continued(version_1: Backend) -> None:
     database = Database(version_1)
     store = ConversationStore(database)
-    page = store.load(OLD)
+    with pytest.raises(ConversationNotFound):
+        store.load(OLD, visitor_id=ME)
+    claim(database)
+    page = store.load(OLD, visitor_id=ME)
     assert page.conversation.title == "离婚需要什么条件"
     question, answer = page.messages
     assert (question.role, question.text) == ("user", "离婚需要什么条件")
@@ -78,9 +89,9 @@ def test_what_version_1_kept_can_still_be_read_and_continued(version_1: Backend)
     assert [source.title for source in answer.cited] == ["民法典"]
     assert len(answer.events) == 3
     assert answer.notices == ()
-    store.save(OLD, question)
-    store.rename(OLD, "改名")
-    store.delete(OLD)
+    store.save(OLD, question, visitor_id=ME)
+    store.rename(OLD, "改名", visitor_id=ME)
+    store.delete(OLD, visitor_id=ME)
     assert versions(database) == list(range(1, len(MIGRATIONS) + 1))
     database.close()
 
@@ -121,12 +132,14 @@ def test_the_newest_tables_are_those_that_the_queries_use(backend: Backend) -> N
 
 def test_steps_are_applied_once_in_order_and_keep_the_data(version_1: Backend) -> None:
     newer = (*MIGRATIONS, ADDED)
-    for _ in range(2):
+    for time in range(2):
         database = Database(version_1, migrations=newer)
+        if not time:
+            claim(database)
         assert versions(database) == list(range(1, len(newer) + 1))
         with database.read() as connection:
             assert connection.execute(text("SELECT pinned FROM conversations")).scalars().all() in ([True], [1])
-        assert len(ConversationStore(database).load(OLD).messages) == 2
+        assert len(ConversationStore(database).load(OLD, visitor_id=ME).messages) == 2
         database.close()
 
 
@@ -146,24 +159,27 @@ def test_a_step_that_fails_leaves_everything_as_it_was(version_1: Backend) -> No
 def test_a_database_of_a_newer_program_is_refused_and_left_alone(version_1: Backend) -> None:
     newer = Database(version_1, migrations=(*MIGRATIONS, ADDED))
     assert versions(newer)[-1] == len(MIGRATIONS) + 1
+    claim(newer)
     store = ConversationStore(Database(version_1))
-    for act in (store.create, lambda: store.load(OLD), lambda: store.list_conversations("browser")):
+    for act in (store.create, lambda: store.load(OLD, visitor_id=ME), lambda: store.list_conversations("browser")):
         with pytest.raises(StoreTooNew, match="更新版本的程序") as refused:
             act()
         assert isinstance(refused.value, AppError)
         assert "请升级本程序" in str(refused.value)
-    assert len(ConversationStore(newer).load(OLD).messages) == 2
+    assert len(ConversationStore(newer).load(OLD, visitor_id=ME).messages) == 2
     newer.close()
 
 
 def test_a_program_that_is_running_does_not_mind_an_upgrade(version_1: Backend) -> None:
     """Two app servers are not updated in the same second."""
-    old = ConversationStore(Database(version_1))
-    assert len(old.load(OLD).messages) == 2
+    database = Database(version_1)
+    claim(database)
+    old = ConversationStore(database)
+    assert len(old.load(OLD, visitor_id=ME).messages) == 2
     new = Database(version_1, migrations=(*MIGRATIONS, ADDED))
     assert versions(new)[-1] == len(MIGRATIONS) + 1
-    old.rename(OLD, "还能用")
-    assert old.load(OLD).conversation.title == "还能用"
+    old.rename(OLD, "还能用", visitor_id=ME)
+    assert old.load(OLD, visitor_id=ME).conversation.title == "还能用"
     new.close()
     old.close()
 
@@ -173,7 +189,7 @@ def test_an_empty_file_is_an_empty_database() -> None:
     folder.mkdir()
     (folder / "wenyuan.sqlite3").touch()
     store = ConversationStore.from_settings(loaded().values)
-    store.create()
+    store.create(visitor_id=ME)
     store.close()
     with closing(sqlite3.connect(folder / "wenyuan.sqlite3")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

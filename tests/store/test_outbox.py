@@ -27,6 +27,7 @@ from support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
+ME = "me"
 Open = Callable[..., tuple[ConversationStore, Outbox]]
 
 
@@ -35,7 +36,7 @@ def said(number: int) -> Message:
 
 
 def texts(store: ConversationStore, id: str) -> list[str]:
-    return [message.text for message in store.load(id, last=None).messages]
+    return [message.text for message in store.load(id, last=None, visitor_id=ME).messages]
 
 
 @pytest.fixture
@@ -60,9 +61,9 @@ def open_outbox() -> Iterator[Open]:
 
 def talk(outbox: Outbox, count: int) -> str:
     id = new_conversation_id()
-    outbox.create(id, owner=None, visitor_id=None, mode="chat")
+    outbox.create(id, owner=None, visitor_id=ME, mode="chat")
     for number in range(count):
-        outbox.save(id, said(number), visitor_id=None)
+        outbox.save(id, said(number), visitor_id=ME)
     return id
 
 
@@ -81,10 +82,10 @@ def test_a_backup_that_holds_the_lock_costs_nothing_but_time(file: Path, open_ou
     with closing(sqlite3.connect(file, isolation_level=None)) as backup:
         backup.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
-        outbox.save(first, said(1), visitor_id=None)
+        outbox.save(first, said(1), visitor_id=ME)
         assert time.monotonic() - started < 1, "the page's thread does not wait"
         until(lambda: "正忙" in outbox.unsaved_reason("m1"), seconds=10)
-        assert [message.id for message in outbox.pending_messages(first, visitor_id=None)] == ["m1"]
+        assert [message.id for message in outbox.pending_messages(first, visitor_id=ME)] == ["m1"]
         backup.execute("ROLLBACK")
     assert outbox.flush(10)
     assert outbox.unsaved_reason("m1") == ""
@@ -98,14 +99,14 @@ def test_a_growing_answer_waits_once(file: Path, open_outbox: Open) -> None:
     text = ""
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        outbox.save(id, said(2), visitor_id=None)
+        outbox.save(id, said(2), visitor_id=ME)
         for _ in range(50):
             text += "字"
             growing = partial(Message, "assistant", text, id="run")
-            outbox.save_growing_message(id, "run", growing, visitor_id=None, finished=False)
+            outbox.save_growing_message(id, "run", growing, visitor_id=ME, finished=False)
         assert len(outbox._pending) == 2
-        outbox.truncate_from(id, "run", visitor_id=None)
-        outbox.save(id, Message("assistant", "重新写的", id="run"), visitor_id=None)
+        outbox.truncate_from(id, "run", visitor_id=ME)
+        outbox.save(id, Message("assistant", "重新写的", id="run"), visitor_id=ME)
         assert len(outbox._pending) == 4, "not joined across what came between"
         other.execute("ROLLBACK")
     assert outbox.flush(10)
@@ -119,10 +120,10 @@ def test_a_full_disk_is_told_and_caught_up(tmp_path: Path, open_outbox: Open) ->
         assert outbox.flush(10)
         disk.fill()
         for number in range(2, 12):
-            outbox.save(id, Message("user", f"第 {number} 条" + "长" * 5_000, id=f"m{number}"), visitor_id=None)
+            outbox.save(id, Message("user", f"第 {number} 条" + "长" * 5_000, id=f"m{number}"), visitor_id=ME)
         until(lambda: "磁盘已满" in outbox.problem, seconds=10)
         until(lambda: "磁盘已满" in outbox.unsaved_reason("m11"), seconds=10)
-        assert store.load(id).messages[0].text == "第 0 条", "what is there can be read"
+        assert store.load(id, visitor_id=ME).messages[0].text == "第 0 条", "what is there can be read"
         assert "磁盘已满" in outbox.problem, "and reading does not clear the warning"
         disk.free()
         assert outbox.flush(20)
@@ -141,7 +142,7 @@ def test_a_disk_that_became_read_only_is_still_read(tmp_path: Path, open_outbox:
         disk.remount("ro")
         later, refused = open_outbox(file)
         assert texts(later, id) == ["第 0 条", "第 1 条", "第 2 条"]
-        refused.save(id, said(3), visitor_id=None)
+        refused.save(id, said(3), visitor_id=ME)
         until(lambda: "只能读取" in refused.problem, seconds=10)
         assert len(texts(later, id)) == 3
         disk.remount("rw")
@@ -153,6 +154,7 @@ def test_a_disk_that_became_read_only_is_still_read(tmp_path: Path, open_outbox:
 def test_two_processes_on_one_file_lose_nothing(file: Path) -> None:
     code = """
 import sys
+ME = "me"
 from pathlib import Path
 from core.answer.message import Message
 from core.store import ConversationStore, Database, Outbox, new_conversation_id
@@ -161,8 +163,8 @@ store = ConversationStore(Database(SqliteFile(Path(sys.argv[1]))))
 outbox = Outbox(store)
 for number in range(48):
     id = new_conversation_id()
-    outbox.create(id, owner=None, visitor_id=None, mode="chat")
-    outbox.save(id, Message("user", f"{sys.argv[2]} {number}"), visitor_id=None)
+    outbox.create(id, owner=None, visitor_id=ME, mode="chat")
+    outbox.save(id, Message("user", f"{sys.argv[2]} {number}"), visitor_id=ME)
     print(id, flush=True)
 outbox.close(30)
 """
@@ -180,15 +182,16 @@ outbox.close(30)
 def test_kill_9_loses_only_what_was_not_handed_in(file: Path) -> None:
     code = """
 import sys, time
+ME = "me"
 from pathlib import Path
 from core.answer.message import Message
 from core.store import ConversationStore, Database, Outbox, new_conversation_id
 from core.store.backends import SqliteFile
 outbox = Outbox(ConversationStore(Database(SqliteFile(Path(sys.argv[1])))))
 id = new_conversation_id()
-outbox.create(id, owner=None, visitor_id=None, mode="chat")
+outbox.create(id, owner=None, visitor_id=ME, mode="chat")
 for number in range(10**6):
-    outbox.save(id, Message("user", str(number)), visitor_id=None)
+    outbox.save(id, Message("user", str(number)), visitor_id=ME)
     print(number, flush=True)
     time.sleep(0.01)
 """
@@ -214,14 +217,14 @@ def test_a_server_that_went_away_gets_everything_when_it_is_back(postgres: Postg
     postgres.stop()
     try:
         started = time.monotonic()
-        outbox.save(id, said(2), visitor_id=None)
-        outbox.truncate_from(id, "m1", visitor_id=None)
-        outbox.save(id, said(4), visitor_id=None)
+        outbox.save(id, said(2), visitor_id=ME)
+        outbox.truncate_from(id, "m1", visitor_id=ME)
+        outbox.save(id, said(4), visitor_id=ME)
         assert time.monotonic() - started < 1
         until(lambda: outbox.unsaved_reason("m4") != "", seconds=15)
         with pytest.raises(StoreError):
-            store.load(id)
-        assert [message.id for message in outbox.pending_messages(id, visitor_id=None)] == ["m2", "m4"]
+            store.load(id, visitor_id=ME)
+        assert [message.id for message in outbox.pending_messages(id, visitor_id=ME)] == ["m2", "m4"]
     finally:
         postgres.start()
     assert outbox.flush(30)
@@ -247,7 +250,7 @@ def test_what_the_database_refuses_does_not_hold_up_the_others(
 
     monkeypatch.setattr(store, "save", picky)
     for number in range(1, 5):
-        outbox.save(id, said(number), visitor_id=None)
+        outbox.save(id, said(number), visitor_id=ME)
     assert outbox.flush(10)
     assert texts(store, id) == ["第 0 条", "第 3 条", "第 4 条"]
     assert "没有保存" in outbox.unsaved_reason("m1")
@@ -259,10 +262,10 @@ def test_a_conversation_deleted_elsewhere_is_said(file: Path, open_outbox: Open)
     store, outbox = open_outbox(file)
     id = talk(outbox, 1)
     assert outbox.flush(10)
-    store.delete(id)
-    outbox.save(id, said(1), visitor_id=None)
+    store.delete(id, visitor_id=ME)
+    outbox.save(id, said(1), visitor_id=ME)
     assert outbox.flush(10)
-    assert "没有找到这个对话" in outbox.unsaved_reason("m1")
+    assert "已经不存在" in outbox.unsaved_reason("m1")
 
 
 def test_more_than_can_wait_is_refused_and_said(file: Path, open_outbox: Open) -> None:
@@ -272,7 +275,7 @@ def test_more_than_can_wait_is_refused_and_said(file: Path, open_outbox: Open) -
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for number in range(1, 10):
-            outbox.save(id, said(number), visitor_id=None)
+            outbox.save(id, said(number), visitor_id=ME)
         assert "太多" in outbox.unsaved_reason("m9")
         other.execute("ROLLBACK")
 
@@ -309,7 +312,7 @@ def test_closing_over_a_locked_database_is_soon_over_and_says_what_was_lost(
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for number in range(1, 4):
-            outbox.save(id, said(number), visitor_id=None)
+            outbox.save(id, said(number), visitor_id=ME)
         began = time.monotonic()
         outbox.close(10)
         assert time.monotonic() - began < 10

@@ -74,7 +74,7 @@ class Installation:
         self.store = ConversationStore(database, clock=clock)
         self.upkeep = Upkeep(database, RetentionSettings(**days), clock=clock)
 
-    def talk(self, who: str | None = "browser", owner: str | None = None) -> str:
+    def talk(self, who: str = "browser", owner: str | None = None) -> str:
         id = self.store.create(owner, visitor_id=who)
         self.store.save(id, Message("user", "问", id="q"), visitor_id=owner or who)
         self.store.save(id, replace(FULL, id="a"), visitor_id=owner or who)
@@ -151,7 +151,7 @@ def test_a_conversation_that_goes_on_stays(database: Database, clock: Clock) -> 
 
 def test_without_an_account_it_may_go_sooner_also_if_it_is_in_nobodys_list(database: Database, clock: Clock) -> None:
     here = Installation(database, clock, browser_days=7)
-    of_browser, of_nobody, of_account = here.talk(), here.talk(who=None), here.talk(owner="alice")
+    of_browser, of_nobody, of_account = here.talk(), here.store.create(), here.talk(owner="alice")
     clock.pass_(8 * DAY)
     here.upkeep.run_if_due()
     assert [here.exists(id) for id in (of_browser, of_nobody, of_account)] == [False, False, True]
@@ -260,7 +260,7 @@ def file() -> Path:
 
 def fill(database: Database, megabytes: int) -> None:
     store = ConversationStore(database)
-    id = store.create()
+    id = store.create(visitor_id="browser")
     with database.write() as connection:
         long = "{" + "字" * 33_000  # a payload is compressed before it is written, and this one is not
         row = {"conversation_id": id, "role": "user", "payload": long, "finished": True, "created": 0.0}

@@ -43,6 +43,11 @@ def rerun(page: AppTest) -> AppTest:
     return page
 
 
+def reader(page: AppTest) -> str:
+    """To whom the conversations of this page belong: it has no cookie."""
+    return f"session {page.session_state['chat'].session_id}"
+
+
 def search(page: AppTest, *, on: bool) -> AppTest:
     page.toggle(key=SEARCH_TOGGLE).set_value(on)
     return rerun(page)

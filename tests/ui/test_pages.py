@@ -15,7 +15,7 @@ from core.base.settings import SavedSettingsFile
 from core.ui.chat.actions import CHAT_ON
 from core.ui.session import ChatState
 from support.base import ROOT
-from support.pages import ask, choose, open_page
+from support.pages import ask, choose, open_page, reader
 
 HOME = str(ROOT / "Home.py")
 
@@ -79,7 +79,8 @@ def test_a_new_conversation_forgets_the_old_one(app: AppTest) -> None:
 def test_a_mode_chosen_before_the_first_question_is_kept_with_the_conversation() -> None:
     page = ask(choose(choose(open_page(), "agent"), "chat"), "你是谁")
     id = page.session_state["chat"].conversation_id
-    assert [(message.role, message.text) for message in shared_app().store.load(id).messages][:2] == [
+    kept = shared_app().store.load(id, visitor_id=reader(page)).messages
+    assert [(message.role, message.text) for message in kept][:2] == [
         ("note", CHAT_ON),
         ("user", "你是谁"),
     ]

@@ -37,4 +37,4 @@ def test_nothing_in_it_looks_like_a_tag() -> None:
 
 def test_the_copy_button_is_one_that_the_script_knows() -> None:
     assert 'class="wy-copy"' in answer_actions.COPY_BUTTON
-    assert '".wy-copy"' in scripts.combined_script()
+    assert '".wy-copy, [data-copy]"' in scripts.combined_script()

@@ -28,6 +28,7 @@ AGENT_ON = "已切换到 Agent 模式：AI 会自己决定是否搜索、搜索�
 CHAT_ON = "已切换到 Chat 模式：是否搜索由「联网」开关决定。"
 CONTINUE_PROMPT = "请从中断的地方接着写，不要重复已经写出的内容。"
 STILL_IN_BOX = "原文还在输入框里。"
+SEEN_NOW = "这个对话在另一个标签页里有新的内容，现在已经显示出来。请看过之后再点一次。"
 NO_ENGINE = "没有可用的搜索引擎，联网搜索无法打开。"
 
 
@@ -61,13 +62,20 @@ def _handle_input(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> N
         st.session_state[session.CHAT_INPUT] = typed
     elif typed.strip() or chat.waiting_files:
         ask(app, typed if typed.strip() else attachments.DEFAULT_QUESTION)
+        chat = session.chat()
         if chat.refusal:
             chat.refusal += STILL_IN_BOX
             st.session_state[session.CHAT_INPUT] = typed
 
 
 def ask(app: App, text: str) -> None:
-    """Send a question, which replaces what is still being answered. If it is refused, `chat.refusal` says why."""
+    """Send a question, which replaces what is still being answered. It is answered with all that was said in other tabs. If
+    it is refused, `chat.refusal` says why."""
+    try:
+        conversation_sync.catch_up(app)
+    except ConversationNotFound as error:
+        session.chat().refusal = str(error)
+        return
     chat = session.chat()
     files = chat.waiting_files
     if question := _accept_question(app, text, files):
@@ -113,6 +121,8 @@ def _add_question(app: App, question: Question, files: Sequence[Page]) -> None:
 def _queue_answer(question: Question) -> None:
     """Queue the last message for an answer. The page starts it."""
     chat = session.chat()
+    chat.asked += 1
+    chat.asked_id = chat.messages[-1].id
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
 
@@ -160,7 +170,7 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
     """Answer the last question again, after reading the sources in `read`, in place of the answer that is there."""
     chat = session.chat()
     asked = chat.last_question()
-    if asked is None:
+    if asked is None or _is_outdated(app):
         return
     files = conversation_sync.attached_files(app).get(asked.id, ())
     query = query or _previous_query(app, asked)
@@ -171,6 +181,32 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
             conversation_sync.truncate_from(app, chat.messages[after])
             chat.remove_from(chat.messages[after])
         _queue_answer(question)
+
+
+def continue_answer(app: App, answer: Message) -> None:
+    """Ask the model to go on where an answer broke off. What was searched for it is searched again, not the request."""
+    if _is_outdated(app):
+        return
+    chat = session.chat()
+    asked = chat.last_question()
+    searched = [search.response.query.text for search in answer.searches]
+    wants_search = session.mode() == session.CHAT and (searched or session.is_search_enabled())
+    query = [*([asked.text] if asked else []), *searched][-1] if wants_search else ""
+    if question := _accept_question(app, CONTINUE_PROMPT, (), query=query):
+        chat.stop_run()
+        _add_question(app, question, ())
+
+
+def _is_outdated(app: App) -> bool:
+    """Return whether the reader has not seen yet what was said in another tab; it is shown then. What they clicked was
+    meant for something else."""
+    try:
+        is_outdated = conversation_sync.catch_up(app)
+    except ConversationNotFound as error:
+        session.chat().refusal = str(error)
+        return True
+    session.chat().refusal = SEEN_NOW if is_outdated else ""
+    return is_outdated
 
 
 def _previous_query(app: App, question: Message) -> str:
@@ -185,7 +221,7 @@ def resend(app: App, key: str) -> None:
     """Replace the last question with the edited text in the widget with this key."""
     edited, chat = st.session_state[key], session.chat()
     asked = chat.last_question()
-    if asked is None or not edited.strip():
+    if asked is None or not edited.strip() or _is_outdated(app):
         return
     files = conversation_sync.attached_files(app).get(asked.id, ())
     if question := _accept_question(app, edited, files):

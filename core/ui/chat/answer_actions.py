@@ -8,12 +8,17 @@ from markupsafe import Markup
 from core.answer.message import Message
 from core.app import App
 from core.ui import conversation_sync, session
-from core.ui.chat import actions, export_menu, sharing, source_texts
+from core.ui.chat import actions, export_menu, failed_answer, sharing, source_texts
 from core.ui.escape import draw_html, escape_label
 
 USAGE_LABELS = {"thinking": "思考", "tools": "工具", "answer": "回答"}
 COPY_BUTTON = Markup('<button type="button" class="wy-copy"><span>复制</span></button>')
 """Copy button. A script of the page (scripts/copying.js) listens for clicks on it."""
+_COPY_ENTRIES = Markup().join(
+    Markup('<button data-copy="%s">%s</button>') % entry
+    for entry in (("markdown", "复制为 Markdown"), ("picture", "复制为图片"), ("save-picture", "保存图片"))
+)
+_PRINT_BUTTON = Markup('<button class="wy-print" data-copy="print">打印 / PDF</button>')
 _MENU = Markup('<div class="wy-menu">%s</div>')
 _OLDER = Markup(
     '<div class="wy-acts">%s<details class="wy-more"><summary><span>更多</span></summary>%s</details>'
@@ -36,7 +41,8 @@ def draw(app: App, entry: Message, *, is_last: bool) -> None:
 
 
 def _draw_last(app: App, entry: Message, copy: Markup) -> None:
-    draw_again_button(app, f"again-{entry.id}")
+    if not failed_answer.offers_again(entry):
+        draw_again_button(app, f"again-{entry.id}")
     if copy:
         draw_html(copy, width="content")
     source_texts.draw_button(app, entry, is_last=True)
@@ -59,12 +65,13 @@ def draw_export(app: App, key: str) -> None:
     with st.popover("导出", icon=":material/download:", key=f"export-{key}", type="tertiary"):
         load, load_pages = conversation_sync.all_messages_loader(app), conversation_sync.pages_by_answer_loader(app)
         export_menu.draw(app, session.chat().title, load, load_pages, key=key)
+        draw_html(_PRINT_BUTTON)
 
 
 def _menu(entry: Message) -> Markup:
     """Return what is behind ⋯: the entries that a script acts on, then what the answer cost."""
-    entries: tuple[Markup, ...] = ()
-    return _MENU % Markup().join((*entries, _cost(entry)))
+    entries = _COPY_ENTRIES if entry.text.strip() else Markup()
+    return _MENU % (entries + _cost(entry))
 
 
 def _draw_edit_button(app: App, entry: Message) -> None:

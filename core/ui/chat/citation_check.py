@@ -120,7 +120,8 @@ def _claim_parts(check: AnswerCheck) -> Iterable[tuple[str, str]]:
     for (verdict, label), count in Counter((claim.verdict, claim.label) for claim in claims).items():
         colour = "good" if verdict is Verdict.SUPPORTED else _VERDICT_COLOURS.get(verdict, "")
         yield colour, f"{count} 处{label}"
-    others = Counter(uncited_label(one) for one in check.uncited if one.statute is None)
+    uncited = sorted(check.uncited, key=lambda one: one.check is not None)
+    others = Counter(uncited_label(one) for one in uncited if one.statute is None)
     yield from (("", f"{count} 句{label}") for label, count in others.items())
 
 

@@ -184,7 +184,7 @@ class LiveView:
                 if not self._unread and not self._tools:
                     self._waiting.begin(WAITING_FOR_MODEL)
             case events.Notice():
-                if event.kind != events.CUT_OFF_KIND:  # shown below the text instead
+                if event.kind not in events.KINDS_BELOW_TEXT:
                     transcript.draw_notice(self._notices, event)
             case events.TextDelta(text=text):
                 self._waiting.watch_silence()

@@ -8,11 +8,14 @@ import streamlit as st
 
 from core.app import App
 from core.base.errors import AppError
-from core.ui import conversation_list, conversation_sync, scripts, session
+from core.ui import conversation_list, conversation_sync, identity, scripts, session
 from core.ui.chat.answer import app_url
 from core.ui.escape import escape_label
 
-SHARE_NOTE = "拿到链接的人可以阅读、导出和复制这个对话，包括以后新增的内容，不能改动它。撤回以后，链接就打不开了。"
+SHARE_NOTE = (
+    "没有这个链接，别人打不开这个对话。拿到链接的人可以阅读、导出和复制它，包括以后新增的内容，不能改动它。"
+    "撤回以后，链接就打不开了；已经复制走的不会消失。"
+)
 
 
 def draw_button(app: App, chat: session.ChatState) -> None:
@@ -36,7 +39,15 @@ def draw_share_dialog(app: App, id: str) -> None:
 @st.dialog("复制链接", icon=":material/link:")
 def draw_link_dialog(id: str) -> None:
     _draw_link(conversation_address(conversation_sync.ADDRESS, id))
-    st.caption("这是你自己打开这个对话的网址。要给别人看，请用「分享」：分享的链接可以撤回。")
+    st.caption(f"{_who_may_open()}要给别人看，请用「分享」：分享的链接可以撤回。")
+
+
+def _who_may_open() -> str:
+    if identity.owner():
+        return "这个网址只有你登录之后才能打开。"
+    if identity.visitor():
+        return "这个网址只有你在这个浏览器里才能打开。"
+    return "这个浏览器没有保存 Cookie，刷新之后，这个网址就打不开了。"
 
 
 def _draw_link(link: str) -> None:

@@ -56,7 +56,7 @@ def _draw_login() -> None:
         name = str(st.user.get("name") or st.user.get("email") or "用户")
         st.caption(f"已登录：{escape_label(shorten(one_line(name), NAME_LENGTH))}")
         st.button("退出登录", on_click=st.logout, width="stretch")
-    elif st.button("登录", width="stretch", help="登录后，对话只有你自己能打开。"):
+    elif st.button("登录", width="stretch", help="登录后，换一个浏览器也能打开自己的对话。"):
         try:
             st.login()
         except StreamlitAuthError as error:

@@ -269,8 +269,7 @@ class ToolLine(StepLine):
         self._asked = one_line(asked or started.input)
         self._focus = started.arguments.get("focus", "")
         self._type = started.arguments.get("search_type", "")
-        shown = (asked, self._focus)
-        self._others = {name: value for name, value in started.arguments.items() if value and value not in shown}
+        self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
         self._app_url = app_url
         self._summary, self._ok = "", True
 
@@ -346,7 +345,7 @@ class ToolLine(StepLine):
         if self.found is not None:
             results = search_ledger.entry_html(self.found.response) + found_html(self.found, self._app_url)
             return others + results
-        asked = Markup() if self.tool == "read_page" else row_html("查询", self._asked)
+        asked = row_html("要读" if self.tool == "read_page" else "查询", self._asked)
         pages = self.reading.details if self.reading else Markup()
         return asked + others + pages + (row_html("结果", self._summary) if self._summary else Markup())
 

@@ -11,15 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources
 from core.answer.check_results import AnswerCheck
-from core.answer.events import CUT_OFF_KIND, Notice, RunFailed, RunStopped
+from core.answer.events import INVENTED_KIND, KINDS_BELOW_TEXT, Notice
 from core.answer.message import Message
 from core.app import App
-from core.base.text import clean
-from core.ui import conversation_sync, session
+from core.ui import advice, conversation_sync, session
 from core.ui.chat import actions, answer_actions, citation_check, failed_answer, search_offer, source_panel
 from core.ui.chat.answer import draw_answer, draw_references
 from core.ui.chat.attachments import file_chips
-from core.ui.chat.step_lines import has_search_failed
 from core.ui.chat.steps import draw_steps
 from core.ui.escape import draw_html, escape_label
 from core.ui.settings import model_settings
@@ -35,7 +33,12 @@ def draw_history(app: App, chat: session.ChatState) -> None:
     """Draw the newest messages, with a button for older ones."""
     if len(chat.messages) > chat.shown or chat.has_older:
         st.button(
-            "显示更早的消息", icon=":material/history:", on_click=actions.show_older, args=(app,), type="tertiary"
+            "显示更早的消息",
+            key="older-messages",
+            icon=":material/history:",
+            on_click=actions.show_older,
+            args=(app,),
+            type="tertiary",
         )
     can_change = chat.run is None and not chat.read_only
     for entry in chat.messages[-chat.shown :]:
@@ -49,7 +52,7 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
         return
     with st.chat_message(entry.role, avatar=AVATARS[entry.role]):
         if entry.role == "user":
-            draw_html(Markup('<div class="wy-question">%s</div>') % entry.text + file_chips(entry.files))
+            _draw_question(entry)
             draw_unsaved_note(app, entry)
             if is_last and session.chat().pending is None:
                 # The server stopped before the answer began.
@@ -58,13 +61,20 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
             return
         draw_above_answer(app, entry, is_last=is_last)
         for remark in entry.notices:
-            if remark.kind != CUT_OFF_KIND:
+            if remark.kind not in KINDS_BELOW_TEXT:
                 draw_notice(st.container(), remark)
         if entry.is_unsourced:
             st.caption(NO_SOURCES_NOTE)
         check = citation_check.check_of(app, entry)
         draw_answer(entry.text, entry.sources, anchor=entry.id, check=check)
         draw_below_answer(app, entry, check, is_last=is_last)
+
+
+def _draw_question(entry: Message) -> None:
+    """Draw a question. The last one says how many were asked, for the script that goes to it (core/ui/scripts/landing.js)."""
+    chat = session.chat()
+    asked = Markup(" data-asked=%d") % chat.asked if chat.asked and entry is chat.last_question() else ""
+    draw_html(Markup('<div class="wy-question"%s>%s</div>') % (asked, entry.text) + file_chips(entry.files))
 
 
 def draw_above_answer(app: App, entry: Message, *, is_last: bool) -> None:
@@ -84,9 +94,9 @@ def draw_unsaved_note(app: App, entry: Message) -> None:
 def draw_below_answer(app: App, entry: Message, check: AnswerCheck | None, *, is_last: bool) -> None:
     """Draw everything below the text: its end, citations, cost and actions."""
     draw_unsaved_note(app, entry)
-    draw_cut_off(app, entry, is_last=is_last)
+    draw_invented_sources(entry)
+    failed_answer.draw(app, entry, is_last=is_last)
     if is_last:
-        draw_failed_search(app, entry)
         search_offer.draw_below_answer(app, entry)
         if not entry.cited and app.model.choice.is_embedded:  # the embedded model found nothing to quote
             model_settings.draw_offer(app)
@@ -95,32 +105,14 @@ def draw_below_answer(app: App, entry: Message, check: AnswerCheck | None, *, is
         draw_references(entry.cited, anchor=entry.id)
     if agreeing := agreeing_sources(check, entry.sources, entry.cited):
         draw_references(agreeing, title=AGREEING_SOURCES)
-    match entry.ending:
-        case RunFailed() as failure:
-            failed_answer.draw(failure)
-        case RunStopped() if entry.stop_note:
-            st.caption(entry.stop_note)
     answer_actions.draw(app, entry, is_last=is_last)
 
 
-def draw_cut_off(app: App, entry: Message, *, is_last: bool) -> None:
-    """Draw a note where a text ends too early, with a button to continue."""
+def draw_invented_sources(entry: Message) -> None:
+    """Draw the notice on citations of sources that do not exist. A copy of the answer takes it along."""
     for remark in entry.notices:
-        if remark.kind == CUT_OFF_KIND:
-            st.warning(escape_label(remark.text), icon=":material/content_cut:")
-            if is_last:
-                key, ask = f"go-on-{entry.id}", (app, actions.CONTINUE_PROMPT)
-                st.button("继续", key=key, icon=":material/more_horiz:", on_click=actions.ask, args=ask)
-
-
-def draw_failed_search(app: App, entry: Message) -> None:
-    """Draw the actions for an answer whose search failed."""
-    if any(has_search_failed(search.response) for search in entry.searches):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            search = partial(actions.answer_again, app, fresh=True)
-            st.button("重新搜索", key=f"search-again-{entry.id}", icon=":material/refresh:", on_click=search)
-            if "settings" in app.settings.public.pages:
-                st.page_link("pages/settings.py", label="打开诊断", icon=":material/stethoscope:")
+        if remark.kind == INVENTED_KIND:
+            draw_html(Markup('<div class="wy-remark">%s</div>') % remark.text)
 
 
 def draw_read_only_note(app: App, chat: session.ChatState) -> None:
@@ -135,11 +127,7 @@ def draw_read_only_note(app: App, chat: session.ChatState) -> None:
 
 
 def draw_notice(place: DeltaGenerator, remark: Notice) -> None:
-    """Draw a notice. Lines behind the first are to be pasted into a file, so they keep their breaks."""
-    sentence, _, lines = remark.text.partition("\n")
-    place.info(escape_label(sentence), icon=":material/info:")
-    if lines.strip():
-        place.code(clean(lines), language="yaml")
+    advice.draw_notice(place, remark)
 
 
 def draw_follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None:

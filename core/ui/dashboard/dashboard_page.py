@@ -58,7 +58,7 @@ ERROR_PLACES = {"engine": "引擎", "search": "整次搜索", "answer": "回答"
 
 SEARCH_COLOURS = dict(zip(SEARCH_OUTCOMES.values(), (TEAL, AMBER, RED, BLUE, GREY), strict=True))
 ANSWER_COLOURS = dict(zip(ANSWER_ENDINGS.values(), (TEAL, AMBER, MAUVE, GREEN, GREY, RED), strict=True))
-ATTEMPT_COLOURS = {"有结果": TEAL, "没有结果": AMBER, "失败": RED, "被抢先": BLUE, "休息中": GREY, "额度已满": MAUVE}
+ATTEMPT_COLOURS = {"有结果": TEAL, "没有结果": AMBER, "失败": RED, "被抢先": BLUE, "暂停中": GREY, "额度已满": MAUVE}
 LAYER_COLOURS = dict(zip(LAYERS.values(), (TEAL, GREEN, BLUE, AMBER, GREY), strict=True))
 PROMISED_PARTS = (
     ("speed", "成功率、用时和错误率", "搜索成不成功，回答要多久，错误占多少，与之前同样长的一段时间相比。"),

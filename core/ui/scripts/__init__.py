@@ -11,7 +11,21 @@ from pathlib import Path
 
 import streamlit as st
 
-PARTS = ("dark", "sidebar", "formulas", "copying", "bottom", "going", "desk")
+_COPYING = ("answer_forms", "markdown_form", "document_forms", "picture", "copying")
+PARTS = (
+    "dark",
+    "sidebar",
+    "formulas",
+    *_COPYING,
+    "pasting",
+    "landing",
+    "bottom",
+    "going",
+    "desk",
+    "tabs",
+    "draft_desk",
+    "article_actions",
+)
 _INLINE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
 
 
@@ -24,6 +38,15 @@ def combined_script() -> str:
 def draw() -> None:
     """Add the script inline with every run of a page. A browser runs it once."""
     st.html(_INLINE.replace("INSIDE", combined_script()), unsafe_allow_javascript=True)
+
+
+_TELL = "<script>dispatchEvent(new CustomEvent('wy-changed', {detail: 'ID'}))  // NUMBER</script>"
+
+
+def tell_other_tabs(conversation_id: str, number: str) -> None:
+    """Tell the other tabs of this browser that a conversation has changed. A text is run once, so each has a number."""
+    script = _TELL.replace("ID", conversation_id).replace("NUMBER", number)
+    st.html(script, unsafe_allow_javascript=True)
 
 
 _COPY = """<span class="wy-dim wy-copied" hidden>已复制到剪贴板。</span><script>

@@ -5,7 +5,7 @@ A key goes from the browser to the server and never back: a saved field is drawn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -60,18 +60,21 @@ def show_saved_message() -> None:
         st.toast(escape_label(message), icon=":material/check_circle:")
 
 
-def save(app: App, changes: dict[str, str], saved_message: str) -> None:
+def save(app: App, changes: dict[str, str], saved_message: str, *, then: Callable[[], None] | None = None) -> None:
+    """Save settings, and draw the page again. `then` is called before."""
     visitor = identity.visitor()
     try:
         app.saved_settings.change(lambda saved: changes | ({} if is_claimed(saved) else with_owner(saved, visitor)))
     except SettingsNotSaved as error:
         draw_warning(str(error))
     else:
-        reset_form(saved_message)
+        reset_form(saved_message, then=then)
 
 
-def reset_form(saved_message: str) -> None:
-    """Draw the page again with empty fields."""
+def reset_form(saved_message: str, *, then: Callable[[], None] | None = None) -> None:
+    """Draw the page again with empty fields. `then` is called before."""
+    if then is not None:
+        then()
     for key in (LISTED, TRIED):
         st.session_state.pop(key, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
@@ -127,8 +130,8 @@ class ModelConnection:
     """Settings that are saved for it."""
 
 
-def draw_form(app: App) -> None:
-    """Draw the form: connection, model, test and save."""
+def draw_form(app: App, *, then: Callable[[], None] | None = None) -> None:
+    """Draw the form: connection, model, test and save. `then` is called after it was saved: it answers a question again."""
     connection = _fixed_connection(app) or _draw_connection(app)
     if connection is None:
         return
@@ -141,10 +144,12 @@ def draw_form(app: App) -> None:
         return
     with st.container(horizontal=True):
         test = st.button("测试", icon=":material/network_check:")
-        keep = st.button("保存", icon=":material/save:", type="primary", disabled=not changes)
+        keep = st.button(
+            "保存并重新回答" if then else "保存", icon=":material/save:", type="primary", disabled=not changes
+        )
     draw_test(app, proposed, is_requested=test)
     if keep:
-        save(app, changes, f"已保存，从下一个问题起由 {model} 回答。")
+        save(app, changes, f"已保存，从{'现在' if then else '下一个问题'}起由 {model} 回答。", then=then)
 
 
 def _fixed_connection(app: App) -> ModelConnection | None:

@@ -6,12 +6,21 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.app import shared_app
+from core.ui import identity
 from core.ui.chat.actions import CONTINUE_PROMPT
 from support.openai_server import CutOff, in_turn, openai_server
 from support.pages import ask, open_page, put_back, rerun, serving, values
 from support.waiting import until
 
 REFUSED = "提问次数已达到每分钟的上限，这条消息没有发送。"
+
+ME = "m" * 32
+
+
+@pytest.fixture(autouse=True)
+def me(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is opened by the same browser."""
+    monkeypatch.setattr(identity, "visitor", lambda: ME)
 
 
 @pytest.fixture
@@ -25,7 +34,7 @@ def kept(page: AppTest) -> list[str]:
     """What is on the page, as soon as the database has the same."""
     app, chat = shared_app(), page.session_state["chat"]
     shown = [message.text for message in chat.messages]
-    until(lambda: [message.text for message in app.store.load(chat.conversation_id).messages] == shown)
+    until(lambda: [message.text for message in app.store.load(chat.conversation_id, visitor_id=ME).messages] == shown)
     return shown
 
 

@@ -16,7 +16,7 @@ from core.answer.check_results import (
     Verdict,
 )
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
-from core.answer.events import Answer, Checked, SearchFinished
+from core.answer.events import Answer, Checked, SearchFinished, invented_notice
 from core.answer.message import Message, message_from_run
 from core.checks import check_answer
 from core.search.types import SearchQuery, SearchResponse, Source
@@ -108,3 +108,19 @@ def test_a_sentence_that_names_an_article_and_a_conclusion_are_told_in_the_text_
     )
     assert chips(page) == ["✓ 《灯塔法》第三条"]
     assert check_title(page) == "核验 · 法条 1 条一致 · 1 句结论，未核", "each is counted once"
+
+
+def test_a_source_that_does_not_exist_is_named_at_its_sentence_and_below_live_and_later() -> None:
+    with openai_server() as server:
+        server.script = ["守塔人喜欢唱歌[6]。"]
+        with serving(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:script:x"):
+            page = ask(search(open_page(), on=True), "守塔人喜欢什么？")
+            for shown in (html(page), html(rerun(page))):
+                assert "无出处（来源 6 不存在）</sup>" in shown
+                assert shown.count('<div class="wy-remark">模型引用了不存在的来源 6') == 1
+                assert "[6]" not in shown
+
+
+def test_the_notice_is_no_box_above_the_answer() -> None:
+    page = page_with(message_from_run([invented_notice([6], has_sources=True), Answer("答。")], seconds=1, id="a1"))
+    assert not [info.value for info in page.info if "不存在" in info.value]

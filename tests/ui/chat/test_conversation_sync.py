@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.message import Message
 from core.app import App, build_app
+from core.ui import identity
 from support.base import ROOT, loaded
 from support.pages import ask, rerun, values
 from support.postgres import Postgres
@@ -20,6 +21,14 @@ from support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
+ME = "m" * 32
+
+
+@pytest.fixture(autouse=True)
+def me(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is opened by the same browser."""
+    monkeypatch.setattr(identity, "visitor", lambda: ME)
+
 
 @contextmanager
 def installed(**environ: str) -> Iterator[App]:
@@ -27,10 +36,10 @@ def installed(**environ: str) -> Iterator[App]:
         yield app
 
 
-def opened(conversation: str = "") -> AppTest:
+def opened(conversation: str = "", by: str = "c") -> AppTest:
     page = AppTest.from_file(str(ROOT / "Home.py"), default_timeout=60)
     if conversation:
-        page.query_params["c"] = conversation
+        page.query_params[by] = conversation
     page.run()
     assert not page.exception
     return page
@@ -42,9 +51,9 @@ def said(page: AppTest) -> list[str]:
 
 def test_a_conversation_goes_on_while_the_database_is_away(postgres: Postgres) -> None:
     with installed(DATABASE_URL=postgres.new_database()) as app:
-        id = app.store.create()
-        app.store.save(id, Message("user", "以前的问题", id="old"))
-        app.store.save(id, Message("assistant", "以前的回答", id="older"))
+        id = app.store.create(visitor_id=ME)
+        app.store.save(id, Message("user", "以前的问题", id="old"), visitor_id=ME)
+        app.store.save(id, Message("assistant", "以前的回答", id="older"), visitor_id=ME)
         app.database.close()
         postgres.stop()
         try:
@@ -62,7 +71,7 @@ def test_a_conversation_goes_on_while_the_database_is_away(postgres: Postgres) -
         assert said(page)[:3] == ["以前的问题", "以前的回答", "怎么打开联网搜索？"]
         assert "尚未保存" not in values(page.caption)
         assert not page.warning
-        assert [message.text for message in app.store.load(id).messages] == said(page)
+        assert [message.text for message in app.store.load(id, visitor_id=ME).messages] == said(page)
 
 
 def test_a_question_that_cannot_be_kept_yet_says_so(tmp_path: Path) -> None:
@@ -80,13 +89,13 @@ def test_a_question_that_cannot_be_kept_yet_says_so(tmp_path: Path) -> None:
         assert "尚未保存" not in values(page.caption)
         assert not page.warning
         (conversation,) = {page.session_state["chat"].conversation_id}
-        assert len(app.store.load(conversation).messages) == 4
+        assert len(app.store.load(conversation, visitor_id=ME).messages) == 4
 
 
 def test_a_question_without_an_answer_can_be_asked_again(tmp_path: Path) -> None:
     with installed(DATA_DIR=str(tmp_path)) as app:
-        id = app.store.create()
-        app.store.save(id, Message("user", "怎么打开联网搜索？"))
+        id = app.store.create(visitor_id=ME)
+        app.store.save(id, Message("user", "怎么打开联网搜索？"), visitor_id=ME)
         page = opened(id)
         assert "还没有得到回答" in values(page.info)
         page.button(key="answer-unanswered").click()
@@ -97,8 +106,8 @@ def test_a_question_without_an_answer_can_be_asked_again(tmp_path: Path) -> None
 
 def test_a_conversation_with_the_old_spelling_of_its_mode_opens_in_it(tmp_path: Path) -> None:
     with installed(DATA_DIR=str(tmp_path)) as app:
-        id = app.store.create(mode="Agent")
-        app.store.save(id, Message("user", "怎么打开联网搜索？"))
+        id = app.store.create(mode="Agent", visitor_id=ME)
+        app.store.save(id, Message("user", "怎么打开联网搜索？"), visitor_id=ME)
         assert opened(id).session_state["mode"] == "agent"
 
 
@@ -119,7 +128,7 @@ def test_an_address_that_is_not_ours_after_all(postgres: Postgres) -> None:
         own = page.session_state["chat"].conversation_id
         assert own != foreign
         assert "别人的问题" not in " ".join(said(page))
-        assert app.store.load(own).messages[0].text == "我的问题"
+        assert app.store.load(own, visitor_id=ME).messages[0].text == "我的问题"
         assert len(app.store.load(foreign, visitor_id="somebody else").messages) == 1
 
 
@@ -128,10 +137,11 @@ def test_an_address_that_is_only_to_be_read_after_all(postgres: Postgres) -> Non
     with installed(DATABASE_URL=postgres.new_database()) as app:
         foreign = app.store.create(visitor_id="y" * 32)
         app.store.save(foreign, Message("user", "别人的问题"), visitor_id="y" * 32)
+        share = app.store.share(foreign, visitor_id="y" * 32)
         app.database.close()
         postgres.stop()
         try:
-            page = ask(opened(foreign), "我的问题")
+            page = ask(opened(share, "s"), "我的问题")
         finally:
             postgres.start()
         until(lambda: app.outbox.flush(0), seconds=30)
@@ -140,6 +150,6 @@ def test_an_address_that_is_only_to_be_read_after_all(postgres: Postgres) -> Non
         own = page.session_state["chat"].conversation_id
         assert own != foreign
         assert said(page)[:2] == ["别人的问题", "我的问题"]
-        assert [message.text for message in app.store.load(own).messages] == said(page)
-        assert len(app.store.load(foreign).messages) == 1
+        assert [message.text for message in app.store.load(own, visitor_id=ME).messages] == said(page)
+        assert len(app.store.load(foreign, visitor_id="y" * 32).messages) == 1
         assert "尚未保存" not in values(rerun(page).caption)

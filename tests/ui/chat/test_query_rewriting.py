@@ -13,12 +13,21 @@ from core.answer.export import as_html, as_json, as_markdown
 from core.answer.message import Message
 from core.app import App
 from core.search.types import SearchQuery, SearchResponse
+from core.ui import identity
 from core.ui.session import ChatState
 from support.fake_engines import FakeEngine, results
 from support.pages import ask, choose, drawn_after, html, open_page, open_sources, pick, rerun, search, serving, steps
 from support.waiting import until
 
 FIRST, FOLLOW_UP, QUERY = "劳动合同解除有几种方式？", "那第二种呢？", "劳动合同解除 方式 第二种"
+
+ME = "m" * 32
+
+
+@pytest.fixture(autouse=True)
+def me(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is opened by the same browser."""
+    monkeypatch.setattr(identity, "visitor", lambda: ME)
 
 
 @pytest.fixture
@@ -89,7 +98,7 @@ def test_other_words_answer_the_same_question_again(app: App, engine: FakeEngine
     state: ChatState = page.session_state["chat"]
 
     def kept() -> list[str]:
-        loaded = app.store.load(state.conversation_id or "", visitor_id=None).messages
+        loaded = app.store.load(state.conversation_id or "", visitor_id=ME).messages
         return [event.asked for message in loaded for event in message.searches]
 
     until(lambda: kept() == ["", FOLLOW_UP])

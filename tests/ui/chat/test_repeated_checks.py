@@ -23,6 +23,7 @@ from core.answer.message import Message
 from core.app import App, build_app
 from core.reading import Page
 from core.search.types import SearchQuery, SearchResponse, Source
+from core.ui import identity
 from core.ui.conversation_sync import with_repeated_checks
 from support.base import ROOT, loaded
 from support.pages import rerun
@@ -37,6 +38,14 @@ FALSELY_GREEN = AnswerCheck(
     (StatementCheck(0, 10, "灯塔高四十米。", GREEN, (CitationCheck(1, 6, 9, GREEN),)),), version=1
 )
 
+ME = "m" * 32
+
+
+@pytest.fixture(autouse=True)
+def me(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is opened by the same browser."""
+    monkeypatch.setattr(identity, "visitor", lambda: ME)
+
 
 @pytest.fixture
 def app() -> Iterator[App]:
@@ -50,14 +59,14 @@ def id(app: App) -> str:
 
 
 def keep(app: App, *, with_page: bool = True) -> str:
-    id = app.store.create()
+    id = app.store.create(visitor_id=ME)
     found = SearchFinished(SearchResponse(SearchQuery("灯塔"), provider="fake"), (SOURCE,))
     events = found, Checked(FALSELY_GREEN), Answer(SAID, (SOURCE,))
-    app.store.save(id, Message("user", "灯塔多高？", id="question"))
-    app.store.save(id, Message("assistant", SAID, events, (SOURCE,), id="answer"))
+    app.store.save(id, Message("user", "灯塔多高？", id="question"), visitor_id=ME)
+    app.store.save(id, Message("assistant", SAID, events, (SOURCE,), id="answer"), visitor_id=ME)
     page = Page(SOURCE.url, SOURCE.url, "灯塔", PAGE, None, "html", datetime.now(UTC), 0, is_cut=False)
     if with_page:
-        app.read_pages.save(id, "answer", {1: page}, visitor_id=None)
+        app.read_pages.save(id, "answer", {1: page}, visitor_id=ME)
     return id
 
 
@@ -75,7 +84,7 @@ def html(page: AppTest) -> str:
 
 
 def stored_check(app: App, id: str) -> AnswerCheck:
-    check = app.store.load(id).messages[-1].check
+    check = app.store.load(id, visitor_id=ME).messages[-1].check
     assert check is not None
     return check
 
@@ -84,7 +93,7 @@ def test_it_is_made_again_once_saved_and_never_green_meanwhile(
     app: App, id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app.checks, "_patience", 0.0)
-    before = app.store.load(id).conversation
+    before = app.store.load(id, visitor_id=ME).conversation
     page = opened(c=id)
     while 'class="cite contradicted"' not in html(page):
         assert 'class="cite unchecked"' in html(page)
@@ -92,7 +101,7 @@ def test_it_is_made_again_once_saved_and_never_green_meanwhile(
         rerun(page)
     until(lambda: stored_check(app, id).version == CHECKER_VERSION)
     assert stored_check(app, id).statements[0].citations[0].check.verdict is Verdict.CONTRADICTED
-    assert app.store.load(id).conversation == before, "it is as old as it was"
+    assert app.store.load(id, visitor_id=ME).conversation == before, "it is as old as it was"
 
     def again(*_: object) -> None:
         raise AssertionError("it was made again already")
@@ -117,17 +126,20 @@ def test_readers_of_a_share_see_the_new_check_and_change_nothing(app: App) -> No
     page = opened(s=share)
     until(lambda: 'class="cite contradicted"' in html(rerun(page)))
     assert app.outbox.flush(60)
-    (*_, answer) = app.store.load(id, share=share).messages
+    (*_, answer) = app.store.load(id, share=share, visitor_id="another").messages
     assert answer.check is not None
     assert answer.check.version != CHECKER_VERSION
 
 
 def test_exports_have_the_new_check_or_none(app: App, id: str) -> None:
-    messages = with_repeated_checks(app, app.store.load(id).messages, id, visitor_id=None)
+    messages = with_repeated_checks(app, app.store.load(id, visitor_id=ME).messages, id, visitor_id=ME)
     assert "1 处不符" in as_markdown("灯塔", messages)
     (statement,) = json.loads(as_json("灯塔", messages))["messages"][1]["check"]["statements"]
     assert statement["verdict"] == "contradicted"
-    for stored in (app.store.load(id).messages, app.store.load(keep(app, with_page=False)).messages):
+    for stored in (
+        app.store.load(id, visitor_id=ME).messages,
+        app.store.load(keep(app, with_page=False), visitor_id=ME).messages,
+    ):
         for export in (as_markdown, as_html, as_json):
             text = export("灯塔", stored)
             assert "有据" not in text

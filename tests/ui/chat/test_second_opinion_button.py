@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.app import App
 from core.search.types import SearchResult
+from core.ui import identity
 from core.ui.session import ChatState
 from support.fake_engines import FakeEngine
 from support.openai_server import Fail, OpenAIServer, in_turn, openai_server
@@ -20,6 +21,14 @@ PAGE = "为应对冬季低温，全市将在十一月底以前更换老旧水表
 ANSWER = "换水表的费用由财政出，居民不用付费[1]。"
 QUOTE = "费用由市财政承担，居民不需要付费"
 FOUND = [SearchResult("供水", "https://news.example/1", PAGE, "news.example", engine="fake", rank=1, text=PAGE)]
+
+ME = "m" * 32
+
+
+@pytest.fixture(autouse=True)
+def me(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is opened by the same browser."""
+    monkeypatch.setattr(identity, "visitor", lambda: ME)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +89,7 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
     assert_costs_are_apart(page)
     assert not offered(page)
     id, answer = state(page).conversation_id, state(page).messages[-1]
-    until(lambda: app.store.load(id or "", visitor_id=None).messages[-1] == answer)
+    until(lambda: app.store.load(id or "", visitor_id=ME).messages[-1] == answer)
 
 
 def assert_costs_are_apart(page: AppTest) -> None:
@@ -143,7 +152,7 @@ def test_the_answer_is_there_before_the_review_which_comes_by_itself(automatic: 
     assert "模型正在复核引用…" in html(page)
     assert "复核另用" not in html(page)
     id = state(page).conversation_id or ""
-    until(lambda: automatic.store.load(id, visitor_id=None).messages[-1].is_whole)
+    until(lambda: automatic.store.load(id, visitor_id=ME).messages[-1].is_whole)
     go_on.set()
     reviewed(page)
     assert 'class="cite model"' in html(page)
@@ -152,7 +161,7 @@ def test_the_answer_is_there_before_the_review_which_comes_by_itself(automatic: 
     assert not page.session_state[f"claims-{state(page).messages[-1].id}"], "nobody has unfolded it"
     assert_costs_are_apart(page)
     answer = state(page).messages[-1]
-    until(lambda: automatic.store.load(id, visitor_id=None).messages[-1] == answer)
+    until(lambda: automatic.store.load(id, visitor_id=ME).messages[-1] == answer)
 
 
 def test_a_fold_that_is_open_stays_open(automatic: App, server: OpenAIServer) -> None:
@@ -203,9 +212,7 @@ def test_the_review_of_an_answer_that_is_gone_is_dropped(automatic: App, server:
     assert [message.text for message in state(page).messages if message.role == "assistant"] == [again]
     id = state(page).conversation_id or ""
     automatic.outbox.flush(10)
-    assert [one.text for one in automatic.store.load(id, visitor_id=None).messages if one.role == "assistant"] == [
-        again
-    ]
+    assert [one.text for one in automatic.store.load(id, visitor_id=ME).messages if one.role == "assistant"] == [again]
 
 
 # ── 按核验结果改写 ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -244,12 +251,12 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     assert "改写前的回答" in [fold.label for fold in page.expander]
     assert "采用" not in labels(page)
     id = state(page).conversation_id or ""
-    until(lambda: app.store.load(id, visitor_id=None).messages[-1] == answer)
+    until(lambda: app.store.load(id, visitor_id=ME).messages[-1] == answer)
     page = click(page, "恢复")
     old = state(page).messages[-1]
     assert (old.text, old.before) == (WRONG, "")
     assert "核验 · :red[1 处不符]" in [fold.label for fold in page.expander]
-    until(lambda: app.store.load(id, visitor_id=None).messages[-1] == old)
+    until(lambda: app.store.load(id, visitor_id=ME).messages[-1] == old)
 
 
 def test_who_declines_keeps_the_answer(app: App, server: OpenAIServer) -> None:

@@ -10,12 +10,21 @@ from streamlit.testing.v1 import AppTest
 from core.answer.events import SearchFinished
 from core.app import App
 from core.search.types import TimeRange
+from core.ui import identity
 from core.ui.session import ChatState
 from support.openai_server import openai_server
 from support.pages import ask, choose, costs, html, open_page, pick, rerun, reset, search, serving, shown
 from support.waiting import until
 
 SEARCH, ANSWERING = "搜索设置", "模型与 Agent"
+
+ME = "m" * 32
+
+
+@pytest.fixture(autouse=True)
+def me(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is opened by the same browser."""
+    monkeypatch.setattr(identity, "visitor", lambda: ME)
 
 
 @pytest.fixture
@@ -88,7 +97,7 @@ def test_the_answer_names_the_model_that_wrote_it(app: App) -> None:
     assert [lines[-1] for lines in costs(page)] == ["ok", "echo"]
 
     def kept() -> list[str]:
-        messages = app.store.load(state.conversation_id or "", visitor_id=None).messages
+        messages = app.store.load(state.conversation_id or "", visitor_id=ME).messages
         return [message.model for message in messages if message.role == "assistant"]
 
     until(lambda: kept() == ["ok", "echo"])

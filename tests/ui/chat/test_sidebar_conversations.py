@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.message import Message
 from core.app import App
-from core.store import Conversation
-from core.ui import conversation_list, identity
+from core.store import Conversation, ConversationNotFound
+from core.ui import conversation_list, conversation_sync, identity
 from core.ui.chat import sidebar_conversations, transcript
 from support.base import ROOT
 from support.pages import ask, choose, put_back, rerun, serving, values
@@ -171,18 +171,47 @@ def test_what_cannot_be_brought_back_is_a_sentence(app: App, arrive: Arrive) -> 
     with app.database.write() as connection:
         connection.exec_driver_sql("DELETE FROM conversations")
     page.sidebar.button(key="undo-deletion").click()
-    assert "没有找到这个对话" in values(rerun(page).toast)
+    assert "已经不存在" in values(rerun(page).toast)
 
 
 # ── Somebody else's ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("by", ["address", "share"])
-def test_anothers_conversation_can_be_read_and_nothing_there_changes_it(app: App, arrive: Arrive, by: str) -> None:
+@pytest.mark.parametrize("who", [YOURS, None])
+@pytest.mark.parametrize("is_theirs", [True, False])
+def test_the_address_alone_opens_nothing_and_says_the_same_whether_it_exists(
+    app: App, arrive: Arrive, who: str | None, is_theirs: bool
+) -> None:
+    id = talk(app, "只有我知道的事")
+    share = app.store.share(id, visitor_id=MINE)
+    page = arrive(who, c=id if is_theirs else "A" * 24, s="" if is_theirs else share)
+    (note,) = said(page)
+    told = note.removesuffix(conversation_sync.COOKIES_OFF)
+    assert told == str(ConversationNotFound())
+    assert (told != note) is (who is None)
+    assert "只有我知道的事" not in f"{page.main} {page.sidebar}"
+    assert titles(page) == []
+    assert dict(page.query_params) == {}
+    assert not buttons(page) & {"复制为我的对话", "导出", "分享"}
+    assert said(ask(page, "我的问题"))[1] == "我的问题"
+    assert app.outbox.flush(10)
+    assert len(app.store.load(id, visitor_id=MINE).messages) == 2
+
+
+def test_a_browser_without_cookies_keeps_its_conversation_until_it_is_reloaded(app: App, arrive: Arrive) -> None:
+    page = ask(ask(arrive(None), "甲"), "乙")
+    assert [message for message in said(page) if message in "甲乙"] == ["甲", "乙"]
+    assert app.outbox.flush(10)
+    assert titles(rerun(page)) == ["甲"]
+    assert conversation_sync.COOKIES_OFF in said(arrive(None, c=page.query_params["c"][0]))[0]
+
+
+def test_anothers_conversation_can_be_read_and_nothing_there_changes_it(app: App, arrive: Arrive) -> None:
     id = talk(app, "甲")
-    address = {"c": id} if by == "address" else {"s": app.store.share(id, visitor_id=MINE)}
     before = app.store.load(id, visitor_id=MINE)
-    page = choose(arrive(YOURS, **address), "agent")
+    share = app.store.share(id, visitor_id=MINE)
+    before = app.store.load(id, visitor_id=MINE)
+    page = choose(arrive(YOURS, s=share), "agent")
     assert said(page)[:2] == ["甲", "关于甲的回答"]
     assert transcript.READ_ONLY_NOTE in values(page.info)
     assert not buttons(page) & {"重新回答", "修改问题", "继续", "重新搜索", "分享"}
@@ -192,12 +221,10 @@ def test_anothers_conversation_can_be_read_and_nothing_there_changes_it(app: App
     assert app.store.load(id, visitor_id=MINE) == before
 
 
-@pytest.mark.parametrize("by", ["address", "share"])
-def test_what_is_asked_there_goes_into_a_copy_of_ones_own(app: App, arrive: Arrive, by: str) -> None:
-    id = talk(app, "甲", owner="https://id.example li" if by == "share" else None)
-    owner = "https://id.example li" if by == "share" else MINE
-    address = {"c": id} if by == "address" else {"s": app.store.share(id, visitor_id=owner)}
-    page = ask(arrive(YOURS, **address), "我的问题")
+@pytest.mark.parametrize("account", ["https://id.example li", None])
+def test_what_is_asked_there_goes_into_a_copy_of_ones_own(app: App, arrive: Arrive, account: str | None) -> None:
+    id, owner = talk(app, "甲", owner=account), account or MINE
+    page = ask(arrive(YOURS, s=app.store.share(id, visitor_id=owner)), "我的问题")
     assert said(page)[:3] == ["甲", "关于甲的回答", "我的问题"]
     assert app.outbox.flush(10)
     copy = page.session_state["chat"].conversation_id
@@ -211,7 +238,7 @@ def test_what_is_asked_there_goes_into_a_copy_of_ones_own(app: App, arrive: Arri
 
 def test_it_can_be_copied_without_a_question(app: App, arrive: Arrive) -> None:
     id = talk(app, "甲")
-    page = arrive(YOURS, c=id)
+    page = arrive(YOURS, s=app.store.share(id, visitor_id=MINE))
     page.button(key="own-conversation").click()
     rerun(page)
     assert titles(page) == ["甲"]
@@ -221,7 +248,7 @@ def test_it_can_be_copied_without_a_question(app: App, arrive: Arrive) -> None:
 
 def test_a_question_that_cannot_go_into_a_copy_stays_with_the_reader(app: App, arrive: Arrive, tmp_path: Path) -> None:
     id = talk(app, "甲")
-    page = arrive(YOURS, c=id)
+    page = arrive(YOURS, s=app.store.share(id, visitor_id=MINE))
     with closing(sqlite3.connect(tmp_path / "database" / "wenyuan.sqlite3", isolation_level=None)) as backup:
         backup.execute("BEGIN IMMEDIATE")
         ask(page, "我的问题")
@@ -255,7 +282,10 @@ def test_who_logs_in_takes_along_what_they_copy(app: App, arrive: Arrive, monkey
     id = talk(app, "登录之前的")
     account = "https://id.example 1"
     monkeypatch.setattr(identity, "owner", lambda: account)
+    assert "没有分享给你" in said(arrive(account, c=id))[0], "in another browser"
+    monkeypatch.setattr(identity, "browser", lambda: MINE)
     page = arrive(account, c=id)
+    assert said(page) == ["登录之前的", "关于登录之前的的回答"]
     page.button(key="own-conversation").click()
     rerun(page)
     assert [entry.title for entry in app.store.list_conversations(account)] == ["登录之前的"]

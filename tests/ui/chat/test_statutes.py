@@ -16,6 +16,7 @@ from core.answer.export import as_markdown
 from core.answer.message import Message, Role
 from core.app import shared_app
 from core.search.types import SearchQuery, SearchResponse, Source
+from core.ui import identity
 from core.ui import statute_findings as legal_check
 from core.ui.chat.export_menu import _export_file
 from core.ui.session import ChatState
@@ -30,6 +31,14 @@ BY_AGENT = (
     SearchFinished(SearchResponse(SearchQuery("点灯"), provider="fake"), (SOURCE,)),
     ToolFinished("web_search", True, "找到", "1"),
 )
+
+ME = "m" * 32
+
+
+@pytest.fixture(autouse=True)
+def me(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page is opened by the same browser."""
+    monkeypatch.setattr(identity, "visitor", lambda: ME)
 
 
 def answered(text: str = TEXT, events: Any = (BY_AGENT[1],), question: str = "问") -> AppTest:
