@@ -73,7 +73,7 @@ def streaming(browser: Browser) -> Row:
         model.script, model.pause = long_answer(), PAUSE
         environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": model.url, "LLM_MODEL": "openai:script:long"}
         with app_server(**environ) as app:
-            ours = streamed_bytes(browser, app.url, "tokens ·")
+            ours = streamed_bytes(browser, app.url, " tokens")
     with app_server("bench/apps/write_stream.py") as peer:
         theirs = streamed_bytes(browser, peer.url, "end of answer")
     return Row("streaming a 2,000-token answer, websocket", ours / 1e6, "MB", 0.3, "st.write_stream", theirs / 1e6)

@@ -228,6 +228,7 @@ class App:
         self.upkeep.start()
         self.configured.warm_up()
         self.checks.warm_up()
+        self.reader.warm_up()
 
     def close(self) -> None:
         """Close all connections, files and threads."""

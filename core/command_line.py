@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
@@ -30,7 +31,7 @@ from core.answer import (
     other_uncited,
     reading_status,
     tally,
-    uncited_label,
+    uncited_line,
     with_statutes,
 )
 from core.answer.check_texts import source_words
@@ -57,8 +58,9 @@ from core.base.settings import LAW_SOURCES, SETUP_VALIDITY, SetupLinks
 from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import host_of
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
+from core.search import describe_attempt, engine_label
 from core.search.errors import AllEnginesFailed, NoEngine
-from core.search.types import SearchQuery, SearchResponse, SearchType, Source
+from core.search.types import Attempt, SearchQuery, SearchResponse, SearchType, Source
 
 if TYPE_CHECKING:
     from core.answer.check_results import AnswerCheck
@@ -221,7 +223,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=_import, usage=command.error)
     law_search = law.add_parser("search", help="按法名、条号或内容检索")
     law_search.add_argument("query", help="如 劳动合同法第三十八条；- 表示从标准输入逐行读取")
-    law_search.add_argument("--as-of", type=_period, metavar="日期", help="按那时施行的版本，如 2019-05-01 或 2019")
+    law_search.add_argument("--as-of", type=_period, metavar="日期", help="按那一天的法律，如 2019-05-01 或 2019")
     law_search.set_defaults(command=_law_search)
     case_search = case.add_parser("search", help="按关键词或案号检索")
     case_search.add_argument("query", help="关键词；- 表示从标准输入逐行读取")
@@ -240,7 +242,7 @@ def _parser() -> argparse.ArgumentParser:
         help="有这些标记时退出码为 3，如 ≠✗⌛；也可以写意思，用逗号隔开",
     )
     verify.add_argument("--docx", metavar="DIR", type=Path, help="把带批注的 Word 文件写到这个目录")
-    verify.add_argument("--as-of", type=_period, metavar="日期", help="以那时施行的法律为准，如 2019-05-01 或 2019")
+    verify.add_argument("--as-of", type=_period, metavar="日期", help="按那一天的法律，如 2019-05-01 或 2019")
     verify.set_defaults(command=_verify)
 
     check = commands.add_parser("check", help="核验：回答里每一处引用，来源是否这样说")
@@ -324,22 +326,41 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> int:
         names = [engine.name for engine in app.chain.engines]
         if options.engine and options.engine not in names:
-            left_out = {entry.name: f"{entry.reason}{entry.cure}" for entry in app.chain.unavailable}
+            left_out = {entry.name: f"{entry.reason}{entry.cure_for_administrators}" for entry in app.chain.unavailable}
             cure = left_out.get(options.engine) or f"可用的有：{'、'.join(names) or '没有'}。"
             raise NoEngine(f"没有名为「{options.engine}」的可用引擎。", cure=cure)
         query = SearchQuery(text, type=SearchType(options.type), language=app.settings.search.language)
-        response = app.search.search(query, visitor=None, engine=options.engine)
+        try:
+            response = app.search.search(query, visitor=None, engine=options.engine)
+        except AllEnginesFailed as error:
+            for attempt in error.attempts:
+                _print_note(_attempt_text(attempt))
+            raise
         document = response.to_json()
         for notice in search_notices([response]):
-            _print_note(notice.text)
+            _print_note("\n".join(_notice_lines(notice)))
         if response.failure:  # results there may be, of the built-in manual
-            document["error"] = {"kind": AllEnginesFailed.kind, "message": f"{response.failure}{response.cure}"}
+            message = f"{response.failure}{response.cure}".rstrip()
+            document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
         output.print_document(document, lambda: _results_text(response))
         return FAILED if response.failure else OK
 
     if app.search.has_engines and not app.search.reaches_web and not options.engine:
         _print_note(app.chain.no_web_engine)
     return _run_all(_input_lines(options.query), output, one)
+
+
+def _attempt_text(attempt: Attempt) -> str:
+    """Return what an engine that did not answer did: SearXNG 拒绝访问（403），刚才失败过，暂停到 19:07。"""
+    pause = f"，{attempt.pause.words(datetime.now().astimezone())}" if attempt.pause else ""
+    return f"{describe_attempt(attempt, engine_label(attempt.engine))}{pause}。"
+
+
+def _notice_lines(notice: Notice) -> Iterator[str]:
+    """Yield a notice, and how long the search engine that it is about is paused, on the clock of this machine."""
+    yield notice.text
+    if notice.pause:
+        yield f"搜索引擎{notice.pause.words(datetime.now().astimezone())}。"
 
 
 def _results_text(response: SearchResponse) -> str:
@@ -363,7 +384,9 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
 
     def one(question: str) -> int:
         run = service.start(service.accept_question(question, (), AnswerOptions(search=options.search)), grace=0.0)
-        show = _JsonLines(app, options.mode) if output.as_json else _Transcript(app, options.mode, question, run)
+        show = (
+            _JsonLines(app, options.mode, question) if output.as_json else _Transcript(app, options.mode, question, run)
+        )
         status = OK
         for event in run.iter_events():
             show(event)
@@ -376,10 +399,12 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
 class _RunOutput:
     """The base of what prints a run: knows the message that it becomes."""
 
-    def __init__(self, app: App, mode: Mode) -> None:
+    def __init__(self, app: App, mode: Mode, question: str) -> None:
         self._app = app
         self._mode = mode
+        self._question = question
         self._events: list[RunEvent] = []
+        self._check: AnswerCheck | None = None
 
     @property
     def _message(self) -> Message:
@@ -387,15 +412,41 @@ class _RunOutput:
 
         return message_from_run(self._events, seconds=0.0, model=self._app.model.label, mode=self._mode)
 
+    @property
+    def _notices_of_unfinished(self) -> Iterator[Notice]:
+        """The notices on an answer that ended early, beside those that the run told."""
+        told = [event for event in self._events if isinstance(event, Notice)]
+        return (notice for notice in self._message.notices if notice not in told)
+
 
 class _JsonLines(_RunOutput):
     """The run as JSON, one event per line."""
 
     def __call__(self, event: RunEvent) -> None:
         self._events.append(event)
-        if isinstance(event, Answer) and self._message.is_unsourced:
-            self._print(Notice("not_searched", NO_SOURCES_NOTE))
-        self._print(event)
+        match event:
+            case Checked(check=check) if self._check is None:
+                self._check = check  # is printed with the answer, whose text names the statutes
+            case Checked(check=check):
+                self._print_check(check)
+            case Answer():
+                if self._message.is_unsourced:
+                    self._print(Notice("not_searched", NO_SOURCES_NOTE))
+                if self._check:
+                    self._print_check(self._check)
+                self._print(event)
+            case RunFailed():
+                for notice in self._notices_of_unfinished:
+                    self._print(notice)
+                self._print(event)
+            case _:
+                self._print(event)
+
+    def _print_check(self, check: AnswerCheck) -> None:
+        """Print the check with the verdicts on the statutes that sentences without a number name."""
+        self._print(
+            Checked(with_statutes(check, self._app.check_statutes(self._message.text, self._question)) or check)
+        )
 
     def _print(self, event: RunEvent) -> None:
         print(json.dumps(event.to_json(), ensure_ascii=False), flush=True)
@@ -405,10 +456,8 @@ class _Transcript(_RunOutput):
     """The run as text: progress on standard error, the answer and its sources on standard output."""
 
     def __init__(self, app: App, mode: Mode, question: str, run: Run) -> None:
-        super().__init__(app, mode)
-        self._question = question
+        super().__init__(app, mode, question)
         self._run = run
-        self._check: AnswerCheck | None = None
         self._statutes: StatuteCheck | None = None
         self._told = set[str]()
 
@@ -419,15 +468,17 @@ class _Transcript(_RunOutput):
                 provider = LIBRARY_LABELS.get(response.provider, response.provider)
                 note = f"搜索：{provider or '未成功'} · {len(response.results)} 条"
                 print(f"{note} · {_origin_text(response)}", file=sys.stderr)
-                if response.failure and self._mode == "agent":  # Chat mode has a notice for each
-                    self._tell(f"{response.failure}{response.cure}")
+                is_told = bool(self._told) and any(attempt.was_paused for attempt in response.attempts)
+                if response.failure and self._mode == "agent" and not is_told:  # Chat mode has a notice for each
+                    self._tell(f"{response.failure}{response.cure}".rstrip())
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
                 site = LIBRARY_LABELS.get(source.engine) or host_of(source.url)
                 print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
-            case Notice(text=text):
-                self._tell(text)
+            case Notice():
+                for line in _notice_lines(event):
+                    self._tell(line)
             case TextDelta(text=text) if self._mode == "chat":
                 print(text, end="", flush=True)
             case Answer(text=text, sources=sources):
@@ -449,6 +500,8 @@ class _Transcript(_RunOutput):
             case RunFailed(message=message):
                 if self._mode == "agent" and self._message.text:
                     print(self._message.text, flush=True)
+                for notice in self._notices_of_unfinished:
+                    self._tell(notice.text)
                 print(f"\n{message}", file=sys.stderr)
             case SearchStarted() | SearchFinished() | Thought() | ToolStarted() | ToolFinished() | RunStopped():
                 pass
@@ -486,7 +539,9 @@ def _print_check(check: AnswerCheck | None) -> None:
     if check and (counted := tally(check)):
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
-        print(f"\n依据核验\n{counted}", *problems, *list_agreements(check), *opinion, HOW_MADE_NOTE, sep="\n")
+        unsourced = map(uncited_line, check.unsourced)
+        lines = (counted, *problems, *unsourced, *list_agreements(check), *opinion, HOW_MADE_NOTE)
+        print("\n依据核验", *lines, sep="\n")
 
 
 def _source_text(source: Source) -> str:
@@ -628,7 +683,7 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
         checked = legal_export.CheckedDraft(draft.name, verdicts, review)
         document = {**legal_export.draft_report(checked), "cases": [one.to_json() for one in cases]}
         lines = [draft.name] * (len(options.files) > 1) + [*map(_verdict_text, document["citations"])]
-        lines += [] if verdicts else ["没有找到法条引用。"]
+        lines += [f"共引用 {len(verdicts)} 处：{document['summary']}"] if verdicts else ["没有找到法条引用。"]
         lines += ["案号核验", *map(_case_finding_text, cases)] if cases else []
         lines += _review_lines(review) if review else []
         output.print_document(document, lambda: "\n".join(lines))
@@ -750,9 +805,9 @@ def _checked_text(checked: AnswerCheck) -> str:
         for statement in checked.statements
         for citation in statement.citations
     ]
-    lines += (f"{uncited_label(statement)} {statement.text}" for statement in other_uncited(checked))
+    lines += map(uncited_line, other_uncited(checked))
     lines += map(str, list_agreements(checked))
-    return "\n".join([*lines, checked.summary, HOW_MADE_NOTE])
+    return "\n".join([*lines, tally(checked) or checked.summary, HOW_MADE_NOTE])
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

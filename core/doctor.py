@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
 import sys
@@ -11,7 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from core.app import App
@@ -22,8 +21,9 @@ from core.base.visitors import Visitor
 from core.legal import NoLegalIndex
 from core.reading import ReadingError
 from core.run import Configured
-from core.search import NEEDS_SETTINGS, EngineOrder, Rest, SearchEngine, engine_label
-from core.search.types import SearchQuery
+from core.search import EngineOrder, Rest, SearchEngine, engine_label
+from core.search.errors import AllEnginesFailed
+from core.search.types import Pause, SearchQuery, first_pause
 
 SEARXNG_SETTINGS = PROGRAM_DIR / "deploy" / "searxng" / "settings.yml"
 
@@ -38,14 +38,18 @@ class DoctorCheck:
     cure: str = ""
     off: bool = False
     """True if it is not in use and nothing depends on it."""
+    pause: Pause | None = None
+    """The pause of an engine that failed."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        shown = {name: value for name, value in asdict(self).items() if name != "pause"}
+        return shown | (self.pause.to_json() if self.pause else {})
 
     def __str__(self) -> str:
         mark = "–" if self.off else "✓" if self.ok else "✗"
         cure = "".join(f"\n    {line}" for line in self.cure.splitlines())
-        return f"{mark} {self.name}：{self.message}{cure}"
+        pause = f"\n    {self.pause.words(datetime.now().astimezone())}。" if self.pause else ""
+        return f"{mark} {self.name}：{self.message}{cure}{pause}"
 
 
 ProgressCallback = Callable[[int, int, str], object]
@@ -126,10 +130,12 @@ def _check_model(app: App) -> list[DoctorCheck]:
 
 def _check_engines(app: App) -> list[DoctorCheck]:
     left_out = [
-        DoctorCheck(f"引擎 {entry.name}", True, entry.reason, entry.cure, off=True) for entry in app.chain.unavailable
+        DoctorCheck(f"引擎 {entry.name}", True, entry.reason, entry.cure_for_administrators, off=True)
+        for entry in app.chain.unavailable
     ]
     if not app.search.has_engines:
-        return [DoctorCheck("搜索", False, "没有可用的引擎", app.chain.no_engine_error.cure), *left_out]
+        order = "引擎的顺序由 SEARCH_PROVIDER_PRIORITY 设置。"
+        return [DoctorCheck("搜索", False, "没有可用的引擎", f"{app.chain.no_engine_error.cure}{order}"), *left_out]
     checks = dict(try_engines(app, [engine.name for engine in app.chain.engines]))
     tried = [(checks[engine.name], engine) for engine in app.chain.engines]
     # An engine that nobody set up, of the default order, is not broken where it cannot be reached.
@@ -175,11 +181,13 @@ def try_engine(app: App, name: str, *, visitor: Visitor | None = None) -> Doctor
     check = DoctorCheck(f"引擎 {name}", ok=False, message="")
     try:
         response = app.search.search(SearchQuery(question), engine=name, skip_caches=True, visitor=visitor)
+    except AllEnginesFailed as error:
+        return replace(check, message=error.message, cure=error.cure, pause=first_pause(error.attempts))
     except AppError as error:
         return replace(check, message=error.message, cure=error.cure)
     if response.from_cache:  # the engine failed, and what it found earlier was served instead
         attempt = response.attempts[0]
-        return replace(check, message=attempt.reason, cure=attempt.cure)
+        return replace(check, message=attempt.reason, cure=attempt.cure, pause=attempt.pause)
     first = f"；第一条：{shorten(response.results[0].title, 40)}" if response.results else ""
     return replace(check, ok=True, message=f"{len(response.results)} 条结果，{response.search_time:.1f} 秒{first}")
 
@@ -191,7 +199,7 @@ class EngineState:
     name: str
     label: str
     state: str
-    """State in Chinese: 就绪 · 休息到 12:03:05 · 缺少密钥 …"""
+    """State in Chinese: 就绪 · 12 分钟前失败过，暂停到 12:03 · 缺少密钥 …"""
     reason: str = ""
     cure: str = ""
     position: int = 0
@@ -213,7 +221,7 @@ def engine_states(app: App, now: datetime) -> list[EngineState]:
             for place, engine in enumerate(usable, 1)
         ),
         *(
-            EngineState(entry.name, engine_label(entry.name), entry.state, entry.reason, entry.cure)
+            EngineState(entry.name, engine_label(entry.name), entry.state, entry.reason, entry.cure_for_administrators)
             for entry in sorted(app.chain.unavailable, key=lambda entry: order.get(entry.name, len(order)))
         ),
     ]
@@ -221,11 +229,8 @@ def engine_states(app: App, now: datetime) -> list[EngineState]:
 
 def _usable_state(engine: SearchEngine, rest: Rest | None, now: datetime) -> EngineState:
     name, label, lacks = engine.name, engine_label(engine.name), engine.missing_setup
-    if rest and rest.kind in NEEDS_SETTINGS:
-        return EngineState(name, label, "已停用，请检查设置", rest.reason, rest.cure)
     if rest:
-        until = now + timedelta(seconds=math.ceil(rest.seconds))
-        return EngineState(name, label, f"休息到 {until:%H:%M:%S}", rest.reason, rest.cure)
+        return EngineState(name, label, rest.pause.words(now), rest.reason, rest.cure)
     if lacks:
         return EngineState(name, label, lacks.state, lacks.message, lacks.cure)
     return EngineState(name, label, "就绪")

@@ -31,9 +31,9 @@ FACES = {
     """,
     "core.search": """
         BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder
-        LANGUAGES MAX_LENGTH NEEDS_SETTINGS NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE RawResult Rest
+        LANGUAGES MAX_LENGTH NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE RawResult Rest
         ResultCache SEARCH_FAILED SNIPPET_LENGTH SearchEngine SearchLimits SearchService SessionCache
-        TIME_RANGES TITLE_LENGTH build_chain clean_results describe_filters effective_query engine_class
+        TIME_RANGES TITLE_LENGTH build_chain clean_results describe_attempt describe_filters effective_query engine_class
         engine_label engine_sections errors fence_safe find_article lacks_search manual_articles
         not_supported_error registry search_queries search_tool sources_block strip_service_marks
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
@@ -62,13 +62,13 @@ FACES = {
         short_link source_name split_paragraphs version_on
     """,
     "core.answer": """
-        AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
+        AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST agreeing_sources annotate
-        check_results check_texts cited_numbers cited_sources compared_spans describe_source drop_unsourced events export
-        is_official list_agreements list_verdicts
+        check_results check_texts cited_numbers cited_sources compared_spans describe_source
+        desk_html drop_invented empty_desk_html events export is_official list_agreements list_verdicts
         marked_html message other_uncited parse_markdown reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
-        verdict_html with_statutes
+        uncited_line unread_note verdict_html with_statutes
     """,
     "core.comparison": """
         ADDED Agreement Chain ClauseMatch ClauseSequence Contradiction DROPPED EqualRun MAX_CLAUSES Objection ParsedClauses
@@ -86,7 +86,7 @@ FACES = {
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices Configured Control ControlGroup
-        MAX_ADDRESSES NOTHING_SPENT NOT_ASKED NO_CHOICES PastedTextCheck Question Revision Rewriter Run RunSources
+        MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
         SearchState StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related
         attach_files check_pasted_text control_groups excerptable fair_share format_sources format_within_budget
         has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
@@ -100,7 +100,7 @@ FACES = {
     """,
     "core.ui.chat": """
         actions composer draw_answer draw_check draw_results draw_source_list first_screen live_answer
-        search_ledger sidebar transcript
+        search_ledger sidebar source_desk transcript
     """,
     "core.ui.legal": """
         cases draft_check import_view law law_filters legal_page pasted_check_form statute_search

@@ -103,6 +103,9 @@ def test_streamlit_s_index_html_has_what_is_replaced_in_it() -> None:
         "<title>Streamlit</title>",
         "You need to enable JavaScript to run this app.",
         "</head>",
+        "<head>",
+        '<link rel="stylesheet"',
+        '<div id="root"></div>',
         "</body>",
     )
     assert {part: original.count(part) for part in replaced} == dict.fromkeys(replaced, 1)

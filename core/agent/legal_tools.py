@@ -170,7 +170,10 @@ class RegulationSearchTool(LegalTool):
         self, search_query: SearchQuery, query: str = "", law_name: str = "", article: str = "", as_of: str = ""
     ) -> LookupResult:
         """Search the statutes, at the time that the model or the question names."""
-        service = self.desk.regulations(self.context.visitor, self.context.session_cache, self.context.search)
+        context = self.context
+        service = self.desk.regulations(
+            context.visitor, context.session_cache, context.search, skip_caches=context.skip_caches
+        )
         period, note = self._period(as_of)
         wording = _query_text(query, law_name, article)
         answer = service.search(wording, other_wordings=(self.context.question,), as_of=period)
@@ -283,7 +286,10 @@ class CaseSearchTool(LegalTool):
         year: int | None = None,
     ) -> LookupResult:
         """Search the judgments. A query with a case number gets the whole document."""
-        service = self.desk.cases(self.context.visitor, self.context.session_cache, self.context.search)
+        context = self.context
+        service = self.desk.cases(
+            context.visitor, context.session_cache, context.search, skip_caches=context.skip_caches
+        )
         wanted = CaseFilter(case_type, cause, court, year)
         answer = service.search(query, case_filter=wanted, may_relax_filter=True)
         whole = bool(case_keys(query))

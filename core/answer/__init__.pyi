@@ -15,14 +15,16 @@ from .citation_verdicts import (
     other_uncited,
     tally,
     uncited_label,
+    uncited_line,
     with_statutes,
 )
-from .citations import INVENTED, cited_numbers, cited_sources, drop_unsourced, parse_markdown
+from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, parse_markdown
+from .html.desk_html import DeskText, desk_html, empty_desk_html
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
 from .html.source_html import references_html, results_html, site_name, source_panel_html, verdict_html
 from .html.source_marks import TextSpan, compared_spans, marked_html
-from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status
+from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status, unread_note
 from .sourced_text import SourcedEvents, SourcedText
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "Block",
     "BlockStream",
     "CitationVerdict",
+    "DeskText",
     "SourcedEvents",
     "SourcedText",
     "TextSpan",
@@ -50,7 +53,9 @@ __all__ = [
     "cited_sources",
     "compared_spans",
     "describe_source",
-    "drop_unsourced",
+    "desk_html",
+    "drop_invented",
+    "empty_desk_html",
     "events",
     "export",
     "is_official",
@@ -72,6 +77,8 @@ __all__ = [
     "stored_message",
     "tally",
     "uncited_label",
+    "uncited_line",
+    "unread_note",
     "verdict_html",
     "with_statutes",
 ]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.answer.check_results import AnswerCheck, UncitedStatement
+from core.answer.check_results import AnswerCheck, InventedCitation, UncitedStatement
 from core.answer.citation_verdicts import CitationVerdict, list_agreements, list_verdicts, other_uncited
 from core.base.text import clean
 
-NOTE, END_OF_NOTE, NO_SOURCE, AGREES = "\ufff0", "\ufff1", "\ufff2", "\ufff3"
+NOTE, END_OF_NOTE, NO_SOURCE, AGREES, MISSING = "\ufff0", "\ufff1", "\ufff2", "\ufff3", "\ufff4"
 
 Notes = Mapping[int, CitationVerdict]
 """The verdicts on one bracket, by the number of the source."""
@@ -24,6 +24,8 @@ class AnnotatedText:
     notes: Sequence[Notes] = ()
     uncited: Sequence[UncitedStatement] = ()
     """The statements without a number, in the order of their marks."""
+    missing: Sequence[InventedCitation] = ()
+    """The citations of sources that do not exist, in the order of their marks."""
 
 
 def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
@@ -40,8 +42,9 @@ def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
     marks += [(one.end, f"{NO_SOURCE}{place}{END_OF_NOTE}") for place, one in enumerate(uncited)]
     agreements = list(list_agreements(check))
     marks += [(one.end, f"{AGREES}{place}{END_OF_NOTE}") for place, one in enumerate(agreements, len(by_bracket))]
+    marks += [(one.at, f"{MISSING}{place}{END_OF_NOTE}") for place, one in enumerate(check.unattached)]
     notes = [*by_bracket.values(), *({one.number: one} for one in agreements)]
-    return AnnotatedText(with_marks(text, sorted(marks)), notes, uncited)
+    return AnnotatedText(with_marks(text, sorted(marks)), notes, uncited, check.unattached)
 
 
 def with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:

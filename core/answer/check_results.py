@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from itertools import product
@@ -161,6 +162,41 @@ class StatuteVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class InventedCitation:
+    """A citation of sources that do not exist, which was taken out of the text."""
+
+    at: int
+    """Its place in the text without it."""
+    numbers: tuple[int, ...]
+    """Empty where the model cited in a way of its own, which names no source."""
+
+    @property
+    def label(self) -> str:
+        named = _named_sources(self.numbers)
+        return f"{named}{' ' * named[-1].isdigit()}不存在" if self.numbers else "编号不指向来源"
+
+    def __str__(self) -> str:
+        return invented_sentence(self.numbers)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"at": self.at, "numbers": list(self.numbers)}
+
+
+MAX_NAMED_SOURCES = 10
+
+
+def invented_sentence(numbers: Collection[int]) -> str:
+    """Return the sentence on citations of sources that do not exist, without its full stop."""
+    return f"模型引用了不存在的{_named_sources(numbers)}" if numbers else "模型写的编号不指向任何来源"
+
+
+def _named_sources(numbers: Collection[int]) -> str:
+    named = sorted(set(numbers))
+    more = f" 等 {len(named)} 个" if len(named) > MAX_NAMED_SOURCES else ""
+    return f"来源 {'、'.join(map(str, named[:MAX_NAMED_SOURCES]))}{more}"
+
+
+@dataclass(frozen=True, slots=True)
 class UncitedStatement:
     """A statement without a number: it needs a source, or a source says it all the same."""
 
@@ -173,6 +209,14 @@ class UncitedStatement:
     """True if it draws a conclusion (因此…) from what stands before. That is no statement of a source."""
     statute: StatuteVerdict | None = None
     """The worst verdict on the articles that it names. It depends on the library, so it is not stored."""
+    invented: tuple[int, ...] | None = None
+    """The numbers that it cites although there is no such source; None if it cites nothing."""
+
+    @property
+    def has_no_source(self) -> bool:
+        """True if nothing was compared with it, and it draws no conclusion, unless from a source that does not exist."""
+        draws_conclusion = self.is_conclusion and self.invented is None
+        return not (self.check or self.statute or draws_conclusion)
 
     @property
     def agreeing_source(self) -> int | None:
@@ -182,7 +226,8 @@ class UncitedStatement:
     def to_json(self) -> dict[str, Any]:
         place = {"start": self.start, "end": self.end, "text": self.text, "isConclusion": self.is_conclusion}
         agreement = {"agreesWith": self.agreeing_source, "check": self.check.to_json()} if self.check else {}
-        return place | agreement | ({"statute": asdict(self.statute)} if self.statute else {})
+        invented = {} if self.invented is None else {"invented": list(self.invented)}
+        return place | agreement | invented | ({"statute": asdict(self.statute)} if self.statute else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +284,19 @@ class AnswerCheck:
     opinion: SecondOpinion | None = None
     digests: tuple[TextDigest, ...] = ()
     """Of the texts that the results rest on. With another text they are not shown."""
+    invented: tuple[InventedCitation, ...] = ()
+    """The citations of sources that do not exist."""
 
     @property
     def unsourced(self) -> tuple[UncitedStatement, ...]:
         """The statements without a number that nothing was compared with, and that draw no conclusion."""
-        return tuple(one for one in self.uncited if not (one.check or one.statute or one.is_conclusion))
+        return tuple(one for one in self.uncited if one.has_no_source)
+
+    @property
+    def unattached(self) -> tuple[InventedCitation, ...]:
+        """The invented citations that no statement without a source has."""
+        held = [one for one in self.unsourced if one.invented is not None]
+        return tuple(cited for cited in self.invented if not any(one.start < cited.at <= one.end for one in held))
 
     @property
     def agreeing(self) -> tuple[UncitedStatement, ...]:
@@ -262,8 +315,14 @@ class AnswerCheck:
         return {
             "version": self.version,
             "statements": [statement.to_json() for statement in self.statements],
-            "uncited": [statement.to_json() for statement in self.uncited],
+            "uncited": [statement.to_json() for statement in self.uncited if not statement.statute],
+            **_unless_empty("statutes", [one.to_json() for one in self.uncited if one.statute]),
+            **_unless_empty("invented", [one.to_json() for one in self.invented]),
         } | ({"opinion": self.opinion.to_json()} if self.opinion else {})
+
+
+def _unless_empty(name: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: entries} if entries else {}
 
 
 _ORDER = {pair: place for place, pair in enumerate(product(Verdict, ("rules", "model")))}

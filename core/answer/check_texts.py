@@ -101,7 +101,7 @@ def withdraw(check: AnswerCheck) -> AnswerCheck:
     """Return the check without any mark: another version of the checker made it."""
     uncited = tuple(replace(statement, check=None) for statement in check.uncited)
     statements = _map_results(check, lambda _: BEING_REPEATED).statements
-    return AnswerCheck(statements, uncited, WITHDRAWN_VERSION)
+    return AnswerCheck(statements, uncited, WITHDRAWN_VERSION, invented=check.invented)
 
 
 def restore_evidence(check: AnswerCheck, texts: Iterable[SourceText]) -> AnswerCheck:

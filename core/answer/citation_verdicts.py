@@ -18,11 +18,12 @@ from core.answer.check_results import (
     StatuteVerdict,
     UncitedStatement,
     Verdict,
+    invented_sentence,
 )
 from core.search.types import Source
 
 if TYPE_CHECKING:
-    from core.legal import StatuteCheck
+    from core.legal import CaseFinding, StatuteCheck, StatuteFinding
 
 MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: "○", Verdict.UNCHECKED: "·"}
 """The sign of each verdict. Readers who see no colours tell them apart by shape."""
@@ -35,7 +36,7 @@ AGREEING = "未标注，与来源相符"
 CONCLUSION = "结论，未核"
 AGREEING_SOURCES = "与回答相符的来源（模型没有标注）"
 HOW_MADE_NOTE = "标记怎么来的、错多少，见 docs/trust.md。"
-NO_SOURCES_NOTE = "没有查找资料：这个回答没有来源，内容没有核验过。"
+NO_SOURCES_NOTE = "这个回答没有查资料，没有来源，未经核验。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,13 @@ def uncited_label(statement: UncitedStatement) -> str:
         return AGREEING
     if statement.statute:
         return str(statement.statute)
-    return CONCLUSION if statement.is_conclusion else UNCITED
+    return CONCLUSION if statement.is_conclusion and statement.invented is None else UNCITED
+
+
+def uncited_line(statement: UncitedStatement) -> str:
+    """Return a statement without a number as one line: what is known of it, and its words."""
+    remark = "" if statement.invented is None else f"（{invented_sentence(statement.invented)}）"
+    return f"{uncited_label(statement)}：{statement.text}{remark}"
 
 
 def other_uncited(check: AnswerCheck) -> list[UncitedStatement]:
@@ -174,18 +181,26 @@ def other_uncited(check: AnswerCheck) -> list[UncitedStatement]:
 
 
 def with_statutes(check: AnswerCheck | None, statutes: StatuteCheck | None) -> AnswerCheck | None:
-    """Return the check in which each statement without a number has the verdict on the articles that it names."""
+    """Return the check in which each statement without a number has the verdict on the articles and cases that it
+    names."""
     if check is None or statutes is None:
         return check
 
     def compared(one: UncitedStatement) -> UncitedStatement:
-        named = [found for found in statutes.by_place if one.start <= found.start < one.end]
+        named: list[StatuteFinding | CaseFinding] = [found for found in statutes.by_place if _is_about(found, one)]
+        named += [found for found in statutes.cases if found.cited in one.text]  # a case is found once in a text
         if one.check or not named:
             return one
         worst = min(named, key=lambda found: found.severity)
         return replace(one, statute=StatuteVerdict(worst.mark.value, worst.meaning, worst.cited, worst.note))
 
     return replace(check, uncited=tuple(map(compared, check.uncited)))
+
+
+def _is_about(found: StatuteFinding, one: UncitedStatement) -> bool:
+    """Return whether the article is cited in the statement, or was compared with its words."""
+    words = one.text.strip().rstrip("。；;，,")
+    return one.start <= found.start < one.end or bool(words and found.claim and words in found.claim)
 
 
 def agreement_label(number: int) -> str:

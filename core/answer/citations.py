@@ -23,7 +23,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from core.answer.annotation import AGREES, END_OF_NOTE, NO_SOURCE, NOTE, with_marks
+from core.answer.annotation import AGREES, END_OF_NOTE, MISSING, NO_SOURCE, NOTE, with_marks
+from core.answer.check_results import InventedCitation
 from core.base.text import clean
 from core.search.types import Source
 
@@ -202,12 +203,23 @@ class Cut:
     start: int
     end: int
     replacement: str
+    invented: tuple[int, ...] | None = None
+    """The numbers that have no source; None if nothing is cited here, as in a list of references."""
 
 
-def drop_unsourced(markdown: str, known: Container[int]) -> str:
-    """Return the text without the citations that have no source, exactly as the page shows it. `[1, 7]` with a source 1
-    becomes `[1]`."""
-    return apply_cuts(markdown, unsourced_cuts(markdown, known))
+def drop_invented(markdown: str, known: Container[int]) -> tuple[str, tuple[InventedCitation, ...]]:
+    """Return the text without the citations that have no source, exactly as the page shows it, and these citations with
+    their places in it. `[1, 7]` with a source 1 becomes `[1]`."""
+    cuts = unsourced_cuts(markdown, known)
+    return apply_cuts(markdown, cuts), tuple(_invented_citations(cuts))
+
+
+def _invented_citations(cuts: Iterable[Cut]) -> Iterator[InventedCitation]:
+    removed = 0
+    for cut in cuts:
+        removed += cut.end - cut.start - len(cut.replacement)
+        if cut.invented is not None:
+            yield InventedCitation(cut.end - removed, cut.invented)
 
 
 def apply_cuts(text: str, cuts: Iterable[Cut]) -> str:
@@ -272,7 +284,15 @@ def _cut(text: str, citation: Token, end: int, known: Container[int]) -> Cut:
         return Cut(start - len(line[0]), end + (text[end : end + 1] == "\n"), "")
     if not numbers and takes_blank_along(citation) and not _LINE_BEGINNING.search(before):
         start -= len(before) - len(before.rstrip(" "))
-    return Cut(start, end, "".join(f"[{number}]" for number in numbers))
+    left = "".join(f"[{number}]" for number in numbers)
+    return Cut(start, end, left, None if citation.meta["defined"] else _invented_numbers(citation, known))
+
+
+def _invented_numbers(citation: Token, known: Container[int]) -> tuple[int, ...]:
+    """Return the numbers of a citation that have no source, also those that no source can have."""
+    written = _RANGE.findall(_REMARK.sub("", unicodedata.normalize("NFKC", _INVENTED.sub("", citation.content))))
+    too_high = (int(first) for first, _ in written if int(first) > _LAST_NUMBER)
+    return tuple(dict.fromkeys(number for number in (*citation.meta["numbers"], *too_high) if number not in known))
 
 
 def parse_markdown(markdown: str) -> list[Token]:
@@ -281,8 +301,8 @@ def parse_markdown(markdown: str) -> list[Token]:
 
 
 def parse_clean_markdown(text: str) -> list[Token]:
-    """Parse a text that is clean already. An annotated text also has tokens `uncited` and `agreeing`, and citations with
-    a `note`."""
+    """Parse a text that is clean already. An annotated text also has tokens `uncited`, `agreeing` and `missing`, and
+    citations with a `note`."""
     tokens = parse_blocks(text)
     for token in tokens:
         if token.type == "inline":
@@ -388,16 +408,16 @@ _NAMED_AFTER = re.compile(
 _NOTE = re.compile(f"{NOTE}([0-9]+){END_OF_NOTE}")
 
 
-_REMARK = re.compile(f"(?P<kind>[{NO_SOURCE}{AGREES}])(?P<place>[0-9]+){END_OF_NOTE}")
+_MARK_KINDS = {NO_SOURCE: "uncited", AGREES: "agreeing", MISSING: "missing"}
+_MARK = re.compile(f"(?P<kind>[{''.join(_MARK_KINDS)}])(?P<place>[0-9]+){END_OF_NOTE}")
 
 
 def _remark_rule(state: StateInline, silent: bool) -> bool:
-    found = _REMARK.match(state.src, state.pos)
+    found = _MARK.match(state.src, state.pos)
     if not found:
         return False
     if not silent:
-        kind = "uncited" if found["kind"] == NO_SOURCE else "agreeing"
-        state.push(kind, "", 0).meta = {"note": int(found["place"])}
+        state.push(_MARK_KINDS[found["kind"]], "", 0).meta = {"note": int(found["place"])}
     state.pos = found.end()
     return True
 
@@ -501,7 +521,7 @@ def _build_parser() -> MarkdownIt:
     inline.before("link", "citation", _citation_rule)
     inline.before("autolink", "break", _break_rule)
     inline.before("autolink", "remark", _remark_rule)
-    for bracket in f"【［{NO_SOURCE}{AGREES}":
+    for bracket in ("【", "［", *_MARK_KINDS):
         parser.inline.add_terminator_char(bracket)
     return parser
 

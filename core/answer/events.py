@@ -6,12 +6,13 @@ names and fields of `to_json` are a public contract.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from core.answer.check_results import AnswerCheck
+from core.answer.check_results import AnswerCheck, InventedCitation, invented_sentence
 from core.base.web_addresses import canonical_url
-from core.search.types import SearchResponse, SearchResult, Source
+from core.search.types import Pause, SearchResponse, SearchResult, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,11 @@ class ToolFinished(_Event):
 class TextDelta(_Event):
     type = "text_delta"
     text: str
+    invented: tuple[int, ...] | None = None
+    """The numbers of citations before the end of this text that were dropped, because there is no such source."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +155,38 @@ class Notice(_Event):
     type = "notice"
     kind: str
     text: str
+    """What happened, what was done instead, what the reader can do. Lines with four spaces before them are to be pasted into
+    a file."""
+    pause: Pause | None = None
+    """The pause of the search engine that it is about, for readers to be told on their own clock."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "kind": self.kind, "text": self.text} | (self.pause.to_json() if self.pause else {})
 
 
 CUT_OFF_KIND = "cut_off"
 """The kind of the notice on an answer that the service ended early."""
+UNFINISHED = Notice("unfinished", "这条回答在写完之前中断了，以上是已保存的部分。")
+"""The notice on an answer that was saved while it grew, and whose end never came: the program was ended."""
+BROKEN_OFF_KINDS = frozenset({CUT_OFF_KIND, UNFINISHED.kind})
+"""The kinds of the notices on a text whose end is missing."""
 DAMAGED = Notice("damaged", "这条消息保存的搜索记录或来源已损坏，只能显示其余部分。")
 
 
 def is_damaged(event: _Event) -> bool:
     return isinstance(event, Notice) and event.kind == DAMAGED.kind
+
+
+INVENTED_KIND = "invented_source"
+"""The kind of the notice on citations of sources that do not exist."""
+KINDS_BELOW_TEXT = BROKEN_OFF_KINDS | {INVENTED_KIND}
+"""The kinds of notices that speak of the text and are drawn below it."""
+
+
+def invented_notice(numbers: Collection[int], *, has_sources: bool) -> Notice:
+    """Return the notice on citations of sources that do not exist."""
+    points = "" if has_sources else "，这次没有任何来源"
+    return Notice(INVENTED_KIND, f"{invented_sentence(numbers)}{points}；这些编号不指向任何内容，已经去掉。")
 
 
 _CUT_OFF_TEXTS = {
@@ -189,9 +218,17 @@ class Answer(_Event):
     type = "answer"
     text: str
     sources: tuple[Source, ...] = ()
+    invented: tuple[InventedCitation, ...] = ()
+    """The citations of sources that do not exist. The text is without them."""
+
+    @property
+    def invented_numbers(self) -> tuple[int, ...]:
+        return tuple(sorted({number for one in self.invented for number in one.numbers}))
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "text": self.text, "sources": [source.to_json() for source in self.sources]}
+        sources = [source.to_json() for source in self.sources]
+        invented = _unless_empty(invented=list(self.invented_numbers))
+        return {"type": self.type, "text": self.text, "sources": sources} | invented
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Literal
 
-from core.answer.check_results import AnswerCheck
+from core.answer.check_results import AnswerCheck, InventedCitation
 from core.answer.citation_verdicts import agreeing_sources
 from core.answer.citations import Cut, apply_cuts, cited_sources, unsourced_cuts
 from core.answer.events import (
+    INVENTED_KIND,
     Answer,
     Checked,
     Notice,
@@ -25,6 +26,7 @@ from core.answer.events import (
     Thought,
     ToolStarted,
     Usage,
+    invented_notice,
     is_damaged,
 )
 from core.base.settings import EMBEDDED_LABEL
@@ -116,6 +118,11 @@ class Message:
         return next((event.check for event in reversed(self.events) if isinstance(event, Checked)), None)
 
     @property
+    def invented(self) -> tuple[InventedCitation, ...]:
+        """The citations of sources that do not exist. The text is without them."""
+        return next((event.invented for event in self.events if isinstance(event, Answer)), ())
+
+    @property
     def agreeing(self) -> tuple[Source, ...]:
         """The sources that the text does not cite although they say some of it."""
         return agreeing_sources(self.check, self.sources, self.cited)
@@ -130,11 +137,14 @@ class Message:
         others = (event for event in self.events if not isinstance(event, Usage))
         return replace(self, events=(*others, (self.usage or Usage(0, 0)).plus(input, output, estimated=estimated)))
 
-    def with_text(self, text: str, *, before: str) -> Message:
+    def with_text(self, text: str, *, before: str, invented: tuple[InventedCitation, ...] = ()) -> Message:
         """Return the message with another text and the sources it cites. The new text is not checked yet."""
-        cited = cited_sources(text, self.sources)
-        events = (Answer(text, cited) if isinstance(event, Answer) else event for event in self.events)
-        return replace(self, text=text, cited=cited, events=tuple(events), before=before).with_check(None)
+        answer = Answer(text, cited_sources(text, self.sources), invented)
+        events = [answer if isinstance(event, Answer) else event for event in self.events]
+        kept = [event for event in events if not (isinstance(event, Notice) and event.kind == INVENTED_KIND)]
+        if invented:
+            kept.append(invented_notice(answer.invented_numbers, has_sources=bool(self.sources)))
+        return replace(self, text=text, cited=answer.sources, events=tuple(kept), before=before).with_check(None)
 
     @property
     def ending(self) -> RunFailed | RunStopped | None:
@@ -172,20 +182,25 @@ def message_from_run(
     """Return the assistant's message: the whole answer if there is one, else the text so far. The citations of a
     growing answer are not resolved: parsing all of it every second would cost more and more."""
     written: list[str] = []
+    invented: list[tuple[int, ...]] = []
     kept: list[RunEvent] = []
     for event in events:
         match event:
             case TextDelta(text=text):
                 written.append(text)
+                invented += [event.invented] if event.invented is not None else []
             case SearchFinished(amends=True):
                 _replace_last_search(kept, event)
             case ToolStarted():
                 kept.append(event)
                 written.clear()  # the text before a tool call is shown as a thought
+                invented.clear()
             case _:
                 kept.append(event)
     kept = list(_join_thoughts(kept))
     answer = next((event for event in reversed(kept) if isinstance(event, Answer)), None)
+    if invented and not answer:
+        kept.append(invented_notice(set(chain(*invented)), has_sources=bool(sources_in(kept))))
     text = answer.text if answer else "".join(written)
     cited = answer.sources if answer else () if is_growing else cited_sources(text, sources_in(kept))
     return Message("assistant", text, tuple(kept), cited, seconds, id or new_id(), model, mode)

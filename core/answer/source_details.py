@@ -26,6 +26,12 @@ def reading_status(source: Source) -> str:
             return ""
 
 
+def unread_note(source: Source) -> str:
+    """Return why only the snippet of a source was read, and what that means for the answer."""
+    why = f"没有读到这个网页的全文：{source.unread}。" if source.unread else "没有打开过这个网页。"
+    return f"{why}回答只用了搜索引擎给出的摘要。"
+
+
 def describe_source(source: Source, *, accessed: str = "") -> str:
     """Return the details on one line. `accessed`: the day of access, for exports."""
     visited = f"访问日期 {accessed}" if accessed and source.read not in _KINDS_WITHOUT_DATE else ""

@@ -18,7 +18,7 @@ from core.answer.citations import (
     RAISE,
     Cut,
     apply_cuts,
-    drop_unsourced,
+    drop_invented,
     has_open_formula,
     last_block,
     unsourced_cuts,
@@ -32,6 +32,7 @@ from core.answer.events import (
     SearchFinished,
     TextDelta,
     ToolStarted,
+    invented_notice,
 )
 
 MAX_HELD = 400
@@ -80,6 +81,9 @@ class SourcedText:
         self._block = ""
         """The text that was returned already, from the beginning of the block that is still growing."""
         self._held = ""
+        self.invented = list[int]()
+        """The numbers without a source that were dropped."""
+        self.has_dropped = False
 
     def feed(self, text: str) -> str:
         """Take the next text and return the part that can be shown now."""
@@ -98,6 +102,9 @@ class SourcedText:
             length, cuts = open_cut.start, cuts[: cuts.index(open_cut)]
         ready, self._held = self._held[:length], self._held[length:]
         self._block += ready
+        for numbers in (cut.invented for cut in cuts if cut.invented is not None):
+            self.has_dropped = True
+            self.invented += numbers
         if cuts:  # what a line is may still change while it grows
             lines, newline, last_line = self._block.rpartition("\n")
             self._block = last_block(lines + newline) + last_line
@@ -128,7 +135,7 @@ class SourcedEvents:
         """Yield the event, or what is left of it."""
         match event:
             case TextDelta(text=text):
-                yield from _delta(self._text.feed(text))
+                yield from self._delta(self._text.feed(text))
                 return
             case SearchFinished(sources=sources):
                 self._known.update(source.number for source in sources)
@@ -136,20 +143,26 @@ class SourcedEvents:
                 self._known.add(source.number)
             case ToolStarted() | RunStopped() | RunFailed():
                 yield from self.rest()
-            case Answer(text=text):
-                yield from self.rest()
-                event = replace(event, text=drop_unsourced(text, self._known))
+            case Answer():
+                yield from (delta for delta in self.rest() if delta.text)
+                event = self._answer(event)
+                if event.invented:
+                    yield invented_notice(event.invented_numbers, has_sources=self.has_sources)
         yield event
+
+    def _answer(self, answer: Answer) -> Answer:
+        text, invented = drop_invented(answer.text, self._known)
+        return replace(answer, text=text, invented=answer.invented + invented)
 
     @property
     def has_sources(self) -> bool:
         return bool(self._known)
 
-    def rest(self) -> Iterator[RunEvent]:
+    def rest(self) -> Iterator[TextDelta]:
         """Yield the text that was held back."""
-        yield from _delta(self._text.end())
+        yield from self._delta(self._text.end())
 
-
-def _delta(text: str) -> Iterator[TextDelta]:
-    if text:
-        yield TextDelta(text)
+    def _delta(self, text: str) -> Iterator[TextDelta]:
+        if text or self._text.has_dropped:
+            yield TextDelta(text, tuple(self._text.invented) if self._text.has_dropped else None)
+            self._text.invented, self._text.has_dropped = [], False

@@ -37,7 +37,9 @@ def encode_check(check: AnswerCheck, text: str) -> dict[str, Any]:
         return [one.start, one.end, words(one), place(one.check), citations, int(one.shares_citation)]
 
     def uncited(one: UncitedStatement) -> list[Any]:
-        return [one.start, one.end, words(one), place(one.check) if one.check else None, int(one.is_conclusion)]
+        numbers = [] if one.invented is None else [one.invented]
+        check = place(one.check) if one.check else None
+        return [one.start, one.end, words(one), check, int(one.is_conclusion), *numbers]
 
     return {
         "version": check.version,
@@ -46,6 +48,7 @@ def encode_check(check: AnswerCheck, text: str) -> dict[str, Any]:
         "results": [_encode_result(result) for result in results],
         "digests": {str(one.source): one.digest for one in check.digests},
         "opinion": asdict(check.opinion) if check.opinion else None,
+        **({"invented": [asdict(one) for one in check.invented]} if check.invented else {}),
     }
 
 
@@ -78,10 +81,15 @@ def expand_check(stored: dict[str, Any], text: str) -> dict[str, Any]:
         return part(*where) | {"check": results[place], "citations": cited, "shares_citation": bool(shares)}
 
     def uncited(
-        start: int, end: int, words: str | None, place: int | None = None, is_conclusion: int = 0
+        start: int,
+        end: int,
+        words: str | None,
+        place: int | None = None,
+        is_conclusion: int = 0,
+        invented: Numbers | None = None,
     ) -> dict[str, Any]:
         check = None if place is None else results[place]
-        return part(start, end, words) | {"check": check, "is_conclusion": bool(is_conclusion)}
+        return part(start, end, words) | {"check": check, "is_conclusion": bool(is_conclusion), "invented": invented}
 
     return {
         "version": stored["version"],
@@ -89,6 +97,7 @@ def expand_check(stored: dict[str, Any], text: str) -> dict[str, Any]:
         "uncited": [uncited(*one) for one in stored["uncited"]],
         "digests": [{"source": int(number), "digest": digest} for number, digest in stored["digests"].items()],
         "opinion": stored["opinion"],
+        "invented": stored.get("invented", []),
     }
 
 

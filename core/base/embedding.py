@@ -25,7 +25,7 @@ MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _HUB_FILES = (TOKENIZER, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model.onnx")
 MAX_TOKENS = 256
 """Number of tokens of a text that count. Nine of ten articles have fewer."""
-CURE = "请在服务器上运行 pip install -r requirements-embedding.txt，并检查 LEGAL_EMBEDDING。"
+CURE = "请在服务器上运行 pip install -r requirements-embedding.txt，并检查语义模型的设置。"
 
 
 class EmbeddingError(AppError):

@@ -22,7 +22,7 @@ class AppError(Exception):
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        return f"{self.message}{self.cure}"
+        return f"{self.message}{self.cure}".rstrip()
 
 
 class InputError(AppError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
+from textwrap import indent
 
 from core.base.chinese.script import to_simplified
 
@@ -24,6 +26,8 @@ _BLANKS = re.compile("[\u2800\ufe00-\ufe0f]")
 _LINE_ENDS = re.compile("\r\n?|\x85|\u2028|\u2029")
 
 ELLIPSIS = "…"
+PASTE = "    "
+"""The beginning of a line that is to be pasted into a file."""
 
 
 def clean(text: str) -> str:
@@ -78,6 +82,27 @@ def is_chinese(text: str) -> bool:
     """Return whether a reader would call the text Chinese. One Han character counts as much as one word of letters."""
     han = sum(map(len, _HAN_RUN.findall(text)))
     return han > 0 and han >= len(re.findall(r"[A-Za-z]+", text))
+
+
+def split_paste_lines(text: str) -> list[tuple[str, bool]]:
+    """Return the parts of a text in order: sentences, and blocks of lines to paste, which have four spaces before them in
+    the text and none here. The second value is true for a block."""
+    lines = [(line[len(PASTE) :], True) if line.startswith(PASTE) else (line, False) for line in text.split("\n")]
+    groups = [(is_block, [line for line, _ in group]) for is_block, group in groupby(lines, key=lambda line: line[1])]
+    parts = (("\n".join(group), is_block) for is_block, group in groups)
+    return [(part, is_block) for part, is_block in parts if part.strip()]
+
+
+def quote_paste_lines(text: str) -> str:
+    """Return the text on one line, with its blocks to paste in quotation marks."""
+    return "".join(
+        f"「{one_line(part)}」" if is_block else one_line(part) for part, is_block in split_paste_lines(text)
+    )
+
+
+def paste_lines(lines: str) -> str:
+    """Return lines as a block to paste, between two sentences of one text."""
+    return f"\n{indent(lines, PASTE)}\n"
 
 
 def time_ago(seconds: float) -> str:

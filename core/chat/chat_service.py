@@ -64,7 +64,7 @@ from core.search import (
     web_failure_note,
 )
 from core.search.errors import AllEnginesFailed, EngineMisconfigured, NoEngine, SearchError
-from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, Source
+from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, Source, first_pause
 
 if TYPE_CHECKING:
     from core.legal import LegalServices
@@ -389,10 +389,10 @@ def _search_limits_text(query: SearchQuery) -> str:
 def _search_failure_notice(error: SearchError, held: Sequence[Source]) -> Notice:
     """Return the notice for the reader: the failure, its effect on the answer, and what to do."""
     kind = error.cause if isinstance(error, AllEnginesFailed) else error.kind
-    rests_on = citable(held) or "本次回答没有使用搜索结果。"
-    # After lines to paste, or advice that says it already, there is no more to say.
-    is_enough = "\n" in error.cure or SWITCH_OFF in error.cure
-    return Notice(kind, f"{error.message}{rests_on}{error.cure}{'' if is_enough else f'也可以先{SWITCH_OFF}。'}")
+    rests_on = citable(held) or "这次没有搜到内容，以下回答没有来源。"
+    without = "" if SWITCH_OFF in error.cure else f"也可以先{SWITCH_OFF}。"
+    pause = first_pause(error.attempts) if isinstance(error, AllEnginesFailed) else None
+    return Notice(kind, f"{error.message}{rests_on}{error.cure}{without}".rstrip(), pause)
 
 
 def _search_notices(found: SearchResponse, held: Sequence[Source]) -> Iterator[Notice]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from core.answer import cited_sources, drop_unsourced
+from core.answer import cited_sources, drop_invented
 from core.answer.events import (
     Answer,
     Notice,
@@ -87,8 +87,8 @@ class NativeAnswer:
 
     def _answer(self) -> Answer:
         sources = (*self._given_sources, *self._sources())
-        text = drop_unsourced(self._text, {source.number for source in sources})
-        return Answer(text, cited_sources(text, sources))
+        text, invented = drop_invented(self._text, {source.number for source in sources})
+        return Answer(text, cited_sources(text, sources), invented)
 
     def closing_events(self) -> Iterator[RunEvent]:
         """Yield the events that are left when the stream ends, with or without an error."""
@@ -180,7 +180,7 @@ class NativeAnswer:
             yield SearchFinished(SearchResponse(self._query, attempts=(skipped,)))
             yield notice
         elif not self._pages and all(search.failed for search in self._searches):
-            rests_on = rests_on or "以下回答没有使用搜索结果。"
+            rests_on = rests_on or "以下回答没有来源。"
             yield Notice("unavailable", f"模型自带的搜索没有成功，{rests_on}可以稍后重试，或改用其他引擎。")
         elif not self._pages:
             yield Notice("empty", f"模型搜索过网页，但没有给出来源，{rests_on or NO_SOURCES}")

@@ -7,9 +7,9 @@ nothing near was found in a text that was read in full, in words or, with an emb
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from core.answer.check_results import (
@@ -17,6 +17,7 @@ from core.answer.check_results import (
     AnswerCheck,
     CitationCheck,
     Difference,
+    InventedCitation,
     QuotedPassage,
     SourceCheck,
     SourceText,
@@ -131,12 +132,14 @@ def check_answer(
     sources: Sequence[SourceText],
     memory: CheckMemory | None = None,
     meaning: MeaningComparison | None = None,
+    *,
+    invented: Sequence[InventedCitation] = (),
 ) -> AnswerCheck:
     """Check every cited statement against its sources. Linear in the length of the answer and of the cited texts. With
     a memory of the same sources, only statements that it does not have are compared. With `meaning`, what would be
-    未见 is compared in meaning too."""
+    未见 is compared in meaning too. `invented`: citations of sources that do not exist, taken out of the text before."""
     memory = memory or CheckMemory()
-    all_statements = find_statements(text)
+    all_statements = [_without_borrowed_numbers(one, invented) for one in find_statements(text)]
     known = {source.number: source for source in sources}
     cited = [(one, numbers) for one in all_statements if one.is_checkable and (numbers := _cited_numbers(one, known))]
     so_far = list(accumulate(len(numbers) for _, numbers in cited))
@@ -151,8 +154,24 @@ def check_answer(
         _review_absent(found, memory, meaning)
     checked = [_statement_check(one, checks) for one, _, checks in found]
     checked += (_statement_check(one, dict.fromkeys(numbers, _TOO_LONG)) for one, numbers in cited[len(within) :])
-    uncited = find_uncited(all_statements, sources, memory.check, memory.indexed)
-    return AnswerCheck(tuple(checked), tuple(uncited))
+    invented = sorted((*invented, *_citations_without_source(all_statements, known)), key=lambda one: one.at)
+    without_source = [replace(one, marks=()) if not _cited_numbers(one, known) else one for one in all_statements]
+    uncited = find_uncited(without_source, sources, memory.check, memory.indexed, invented)
+    return AnswerCheck(tuple(checked), tuple(uncited), invented=tuple(invented))
+
+
+def _without_borrowed_numbers(statement: Statement, invented: Sequence[InventedCitation]) -> Statement:
+    """Return the statement without the numbers of a later sentence, if it had numbers of its own that were taken out."""
+    has_own = any(statement.start < one.at <= statement.end for one in invented)
+    return replace(statement, marks=(), shares_marks=False) if has_own and statement.shares_marks else statement
+
+
+def _citations_without_source(statements: Iterable[Statement], known: Container[int]) -> Iterator[InventedCitation]:
+    """Yield the citations that are still in the text although there is no such source, as in a text from elsewhere."""
+    marks = {mark for one in statements if not one.shares_marks for mark in one.marks if mark.number not in known}
+    by_place = sorted(marks, key=lambda mark: (mark.end, mark.number))
+    for end, together in groupby(by_place, key=lambda mark: mark.end):
+        yield InventedCitation(end, tuple(mark.number for mark in together))
 
 
 def _review_absent(
@@ -212,7 +231,7 @@ def _soften_absent(check: SourceCheck) -> SourceCheck:
     """Return ABSENT as UNCHECKED: a number behind a later sentence may not have been meant for this one."""
     if check.verdict is not Verdict.ABSENT:
         return check
-    return replace(check, verdict=Verdict.UNCHECKED, reason="编号在后文，未必包括这一句。")
+    return replace(check, verdict=Verdict.UNCHECKED, reason="出处标在后文，不确定是否也指这一句。")
 
 
 # ── A statement and a source ──────────────────────────────────────────────────────────────────────────────────────────
@@ -240,7 +259,7 @@ def check_parsed_statement(
     if said_in and not _is_doubted(statement.text, said_in, source):
         evidence = tuple(source.quoted_passage(first, last) for first, last in _neighbours(said_in))
         score = max(comparison.coverage, SUPPORTED_FROM)
-        return SourceCheck(Verdict.SUPPORTED, score, "原文如此，逐词比较。", evidence, alignment=aligned)
+        return SourceCheck(Verdict.SUPPORTED, score, "原文就是这么说的。", evidence, alignment=aligned)
     score = model.probability(comparison.features())
     found = _find_verdict(comparison, alignment, score, source)
     limit = MAX_CONTRADICTED_SCORE if found.differences and source.is_full else MAX_OPEN_SCORE
@@ -272,7 +291,7 @@ def _reason_open(objections: Sequence[Objection]) -> str:
     for objection in objections:
         if objection.kind in _OBJECTIONS:
             return _OBJECTIONS[objection.kind].format(_written(objection.found))
-    return "原文说法相近，但不是逐词相同，程序不能断定。"
+    return "原文说法相近，但不是逐词相同，程序判断不了。"
 
 
 def _written(words: Words) -> str:
@@ -305,7 +324,7 @@ def _judge_differences(
     contradicting = next((difference for difference in differences if difference.found), None)
     if contradicting and comparison.coverage >= SAME_TOPIC_SHARE:
         return _Finding(Verdict.CONTRADICTED, _both_wordings(contradicting), differences)
-    return _Finding(Verdict.UNCHECKED, f"相近处没有「{differences[0].stated}」，不足以断定。", differences)
+    return _Finding(Verdict.UNCHECKED, f"相近处没有「{differences[0].stated}」，程序判断不了。", differences)
 
 
 def _both_wordings(difference: Difference) -> str:

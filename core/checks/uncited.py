@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from core.answer.check_results import SourceCheck, SourceText, UncitedStatement, Verdict
+from core.answer.check_results import InventedCitation, SourceCheck, SourceText, UncitedStatement, Verdict
 from core.checks.features import ParsedStatement
 from core.checks.source_index import IndexedSource, find_context
 from core.checks.statements import Statement
@@ -32,16 +32,25 @@ def find_uncited(
     sources: Sequence[SourceText],
     check: CheckStatement,
     indexed: dict[int, IndexedSource],
+    invented: Sequence[InventedCitation] = (),
 ) -> Iterator[UncitedStatement]:
-    """Yield the statements without a number that need a source, or that a source says. `indexed`: the sources that are
-    indexed already, by number."""
+    """Yield the statements without a number that need a source, that a source says, or that cite a source that does not
+    exist. `indexed`: the sources that are indexed already, by number."""
     uncited = [statement for statement in statements if not statement.marks and statement.is_checkable]
     agreeing = _find_agreeing(uncited, sources, check, indexed)
     for statement in uncited:
-        found = agreeing.get(statement)
-        if found or statement.is_conclusion or statement.needs_source:
+        found, numbers = agreeing.get(statement), _invented_numbers(statement, invented)
+        if found or statement.is_conclusion or statement.needs_source or numbers is not None:
             place, is_conclusion = (statement.start, statement.end), statement.is_conclusion
-            yield UncitedStatement(*place, statement.compared_text, found, is_conclusion=is_conclusion)
+            yield UncitedStatement(
+                *place, statement.compared_text, found, is_conclusion=is_conclusion, invented=numbers
+            )
+
+
+def _invented_numbers(statement: Statement, invented: Sequence[InventedCitation]) -> tuple[int, ...] | None:
+    """Return the numbers that the statement cites although there is no such source; None if it cites nothing."""
+    cited = [one for one in invented if statement.start < one.at <= statement.end]
+    return tuple(dict.fromkeys(number for one in cited for number in one.numbers)) if cited else None
 
 
 def _find_agreeing(

@@ -18,7 +18,18 @@ from .library.article_history import AmendingItem, ArticleVersion, amending_item
 from .library.article_index import StoredArticle
 from .library.article_references import ArticleReference
 from .library.case_search import CaseResponse
-from .library.catalogue import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, CatalogueEntry, source_name
+from .library.catalogue import (
+    FACETS,
+    FIELD,
+    ISSUER,
+    KIND,
+    STATE,
+    YEARS,
+    Catalogue,
+    CatalogueEntry,
+    source_name,
+    source_note,
+)
 from .library.index import LegalIndex
 from .library.law_index import LawVersion
 from .library.statutes import LegalArticle, RegulationResponse, article_result, later_amendment_note
@@ -27,12 +38,12 @@ from .page_addresses import case_address, law_address, law_query, short_link
 from .text.case_numbers import case_keys, may_name_case
 from .text.case_sections import RELATED_LAWS, case_sections
 from .text.law_names import law_key
-from .text.lay_words import search_terms
+from .text.lay_words import added_phrases, search_terms
 from .text.paragraphs import excerpt, split_paragraphs
 from .text.periods import Period, parse_period, past_periods
 from .text.statute_citations import find_citations, may_cite
 from .text.text_diff import DiffSegment, diff_quotation, diff_texts
-from .verify import PROBLEMS, WORST_FIRST, Author, StatuteFinding, StatuteMark
+from .verify import PROBLEMS, WORST_FIRST, Author, FindingGroup, StatuteFinding, StatuteMark, count_groups, summary
 
 __all__ = [
     "DOWNLOAD",
@@ -66,6 +77,7 @@ __all__ = [
     "ContractReview",
     "DiffSegment",
     "Draft",
+    "FindingGroup",
     "GoverningArticle",
     "ImportJob",
     "ImportProgress",
@@ -84,6 +96,7 @@ __all__ = [
     "StatuteFinding",
     "StatuteMark",
     "StoredArticle",
+    "added_phrases",
     "amending_items",
     "article_history",
     "article_result",
@@ -93,6 +106,7 @@ __all__ = [
     "case_keys",
     "case_parts",
     "case_sections",
+    "count_groups",
     "diff_quotation",
     "diff_texts",
     "draft_with_comments",
@@ -117,6 +131,8 @@ __all__ = [
     "search_terms",
     "short_link",
     "source_name",
+    "source_note",
     "split_paragraphs",
+    "summary",
     "version_on",
 ]

@@ -17,7 +17,7 @@ from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.text.case_number_form import CaseReference, find_case_references
 from core.legal.text.case_numbers import case_keys
 from core.legal.text.quotations import closing_mark, is_quoted_from, quotation_before
-from core.legal.verify import StatuteMark
+from core.legal.verify import WORST_FIRST, FindingGroup, StatuteMark, group_of
 
 AGREES, HELD, MENTIONED = "引述与裁判要旨一致", "库中有这个案件", "库中另一案例写到此案号"
 DIFFERS, MALFORMED = "与裁判要旨不一致", "案号形式有误"
@@ -60,6 +60,15 @@ class CaseFinding:
     """The words of the text that were compared."""
     sources: tuple[int, ...] = ()
     """Numbers of the answer's sources that contain this case number."""
+
+    @property
+    def group(self) -> FindingGroup:
+        return group_of(self.mark, has_note=bool(self.note))
+
+    @property
+    def severity(self) -> int:
+        """Key for sorting: the smaller, the more urgently a reader should look at it."""
+        return WORST_FIRST.index(self.mark)
 
     @property
     def source_note(self) -> str:
@@ -141,7 +150,7 @@ def _check(
         compared = _compare(quotation, cases)
         return finding(compared.mark, compared.meaning, compared.note + note, case=compared.case, quote=quotation.text)
     for case in index.cases_mentioning(reference.key)[:1] if searches_texts else ():
-        where = f"见“{case.name}”{f'（{case.number}）' if case.number else ''}。"
+        where = f"见「{case.name}」{f'（{case.number}）' if case.number else ''}。"
         if quotation and _compare(quotation, [case]).mark is StatuteMark.AGREES:
             return finding(StatuteMark.AGREES, AGREES, where, case=case, quote=quotation.text)
         return finding(StatuteMark.EXISTS, MENTIONED, where, case=case)

@@ -4,12 +4,12 @@ clause of a contract about which there is something to say."""
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.base.text import clean, shorten
 from core.legal.contracts.review import ContractFinding, ContractReview
-from core.legal.verify import WORST_FIRST, StatuteFinding
+from core.legal.verify import WORST_FIRST, StatuteFinding, summary
 from core.reading import DocumentComment, FileError, Reader
 
 PROGRAM = "问源"
@@ -50,7 +50,7 @@ def draft_with_comments(
     """Return the draft as a Word document with a comment for each finding; only a Word document keeps its formatting.
     Raises FileError."""
     worst_first = sorted(findings, key=lambda one: WORST_FIRST.index(one.mark))
-    clauses = _review_comments(review) if review else []
+    clauses = [*_counts_comment(worst_first), *(_review_comments(review) if review else ())]
     cited = [DocumentComment(one.start, one.end, _comment_text(one)) for one in worst_first]
     comments = _merged([*clauses, *cited][:MAX_COMMENTS])
     if len(clauses) + len(cited) > MAX_COMMENTS:
@@ -61,6 +61,12 @@ def draft_with_comments(
         except FileError:
             comments.append(DocumentComment(0, 1, FORMATTING_LOST))
     return reader.add_comments(draft.name, _plain_docx(draft.text), comments, PROGRAM)
+
+
+def _counts_comment(findings: Sequence[StatuteFinding]) -> list[DocumentComment]:
+    """Return a comment at the beginning on how many citations were found to be what."""
+    counted = f"法条核验：共引用 {len(findings)} 处，{summary(findings)}"
+    return [DocumentComment(0, 1, counted)] if findings else []
 
 
 def _review_comments(review: ContractReview) -> list[DocumentComment]:

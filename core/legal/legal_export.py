@@ -21,7 +21,7 @@ from core.legal.library.law_index import LawVersion
 from core.legal.library.statutes import LegalArticle, RegulationResponse
 from core.legal.text.case_numbers import find_guiding_numbers
 from core.legal.text.case_sections import case_keywords
-from core.legal.verify import StatuteFinding, findings_report
+from core.legal.verify import StatuteFinding, findings_report, summary
 
 
 class CheckedDraft(NamedTuple):
@@ -143,6 +143,8 @@ def _draft_parts(draft: CheckedDraft) -> Iterable[str]:
             for article in clause.articles:
                 yield f"**{escape_line(article.citation)}**　{_paragraphs(article.text)}"
     yield f"## 引用的法条：{len(draft.findings)} 处"
+    if draft.findings:
+        yield summary(draft.findings)
     for finding in draft.findings:
         verdict = escape_line(f"{finding.mark} {finding.cited}：{finding.meaning}。{finding.note}")
         yield f"- {verdict}"
@@ -205,6 +207,7 @@ def draft_report(draft: CheckedDraft) -> dict[str, Any]:
 
 _COLUMNS: dict[str, Callable[[StatuteFinding], str | None]] = {
     "标记": lambda finding: finding.mark.value,
+    "分类": lambda finding: finding.group.value,
     "结论": lambda finding: finding.meaning,
     "引用": lambda finding: finding.cited,
     "法规": lambda finding: finding.law_name,

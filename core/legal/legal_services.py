@@ -21,6 +21,7 @@ from core.legal.imports.import_run import law_import
 from core.legal.imports.law_package import LAW_PACKAGE, installed_law_package
 from core.legal.library.case_search import CaseService
 from core.legal.library.catalogue import Catalogue
+from core.legal.library.examples import WELL_KNOWN, example_article, example_case_query, example_queries
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question, may_be_legal_question
 from core.legal.library.statutes import Fallback, RegulationService
@@ -79,6 +80,25 @@ class LegalServices:
     def catalogue(self) -> Catalogue | None:
         """Return the directory of the imported laws, or None before the first import. Built once per index and day."""
         return _catalogue(self.library, self.library.version, date.today())
+
+    @property
+    def example_article(self) -> tuple[str, str] | None:
+        """Law and article to begin with; while the library is being built, the one that it will have. None without
+        both."""
+        if index := self.library.index():
+            return example_article(index)
+        job = self.importer.job
+        return WELL_KNOWN if job and job.is_running else None
+
+    @property
+    def example_queries(self) -> list[str]:
+        """Queries for laws that find something in this library."""
+        return _example_queries(self.library, self.library.version, date.today())
+
+    @property
+    def example_case_query(self) -> str:
+        """Query that finds a case in this library, or empty."""
+        return _example_case_query(self.library, self.library.version, date.today())
 
     def close(self) -> None:
         self.importer.close()
@@ -164,28 +184,44 @@ class LegalServices:
         )
 
     def regulations(
-        self, visitor: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+        self,
+        visitor: Visitor | None,
+        session_cache: SessionCache | None = None,
+        search: SearchService | None = None,
+        *,
+        skip_caches: bool = False,
     ) -> RegulationService:
         """Return the service for statutes. `visitor` is whose limit counts a search of the web. `search` is the one that
-        an answer under way began with."""
-        fallback = self._web_fallback(SearchType.REGULATION, visitor, session_cache, search)
+        an answer under way began with; `skip_caches` is for its searches of the web."""
+        fallback = self._web_fallback(SearchType.REGULATION, visitor, session_cache, search, skip_caches)
         return RegulationService(self.library, fallback)
 
     def cases(
-        self, visitor: Visitor | None, session_cache: SessionCache | None = None, search: SearchService | None = None
+        self,
+        visitor: Visitor | None,
+        session_cache: SessionCache | None = None,
+        search: SearchService | None = None,
+        *,
+        skip_caches: bool = False,
     ) -> CaseService:
         """Return the service for cases; the arguments are those of `regulations`."""
-        return CaseService(self.library, self._web_fallback(SearchType.CASE, visitor, session_cache, search))
+        fallback = self._web_fallback(SearchType.CASE, visitor, session_cache, search, skip_caches)
+        return CaseService(self.library, fallback)
 
     def _web_fallback(
-        self, kind: SearchType, visitor: Visitor | None, cache: SessionCache | None, search: SearchService | None
+        self,
+        kind: SearchType,
+        visitor: Visitor | None,
+        cache: SessionCache | None,
+        search: SearchService | None,
+        skip_caches: bool,
     ) -> Fallback | None:
         """Return the web search for what the library does not hold; None where no engine reaches the web."""
         web = search or self._search()
         if not web.reaches_web:
             return None
         return lambda query, limit: web.search(
-            SearchQuery(query, type=kind, limit=limit), visitor=visitor, session_cache=cache
+            SearchQuery(query, type=kind, limit=limit), visitor=visitor, session_cache=cache, skip_caches=skip_caches
         )
 
 
@@ -196,6 +232,18 @@ class LegalServices:
 def _catalogue(library: LegalLibrary, version: str | None, day: date) -> Catalogue | None:
     index = library.index() if version else None
     return Catalogue(index) if index else None
+
+
+@lru_cache(maxsize=1)
+def _example_queries(library: LegalLibrary, version: str | None, day: date) -> list[str]:
+    index = library.index() if version else None
+    return example_queries(library, index) if index else []
+
+
+@lru_cache(maxsize=1)
+def _example_case_query(library: LegalLibrary, version: str | None, day: date) -> str:
+    index = library.index() if version else None
+    return example_case_query(library, index) if index else ""
 
 
 @lru_cache(maxsize=1)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from core.base.chinese.numerals import to_chinese
 from core.base.chinese.script import to_simplified
@@ -62,18 +63,38 @@ class StatuteMark(StrEnum):
 
     @property
     def meaning(self) -> str:
+        """Meaning of the mark. A finding says which of several meanings it has."""
         return {
             StatuteMark.AGREES: "引述与条文一致",
             StatuteMark.EXISTS: "条文存在",
             StatuteMark.DIFFERS: "与条文不一致",
             StatuteMark.MISSING: "没有这一条",
-            StatuteMark.NOT_IN_FORCE: "不是现行有效的条文",
+            StatuteMark.NOT_IN_FORCE: "已废止、已修改或尚未生效",
             StatuteMark.UNKNOWN: "库中没有这部法规",
         }[self]
 
 
 PROBLEMS = (StatuteMark.DIFFERS, StatuteMark.MISSING, StatuteMark.NOT_IN_FORCE)
 WORST_FIRST = (*PROBLEMS, StatuteMark.UNKNOWN, StatuteMark.EXISTS, StatuteMark.AGREES)
+
+
+class FindingGroup(StrEnum):
+    """What findings are counted as, wherever they are counted. That an article exists is no agreement."""
+
+    PROBLEM = "有问题"
+    TO_COMPARE = "请核对"
+    EXISTS = "只查到条文存在"
+    UNKNOWN = "未核"
+    AGREES = "一致"
+
+
+def group_of(mark: StatuteMark, *, has_note: bool) -> FindingGroup:
+    """Return the group of a mark. ○ with something to say is to be compared by the reader."""
+    if mark in PROBLEMS:
+        return FindingGroup.PROBLEM
+    if mark is StatuteMark.EXISTS:
+        return FindingGroup.TO_COMPARE if has_note else FindingGroup.EXISTS
+    return FindingGroup.AGREES if mark is StatuteMark.AGREES else FindingGroup.UNKNOWN
 
 
 class Author(Enum):
@@ -111,11 +132,15 @@ class StatuteFinding:
     """True for an article that has what the restatement says, in other words. Only ○ has this."""
     unchecked_reason: str = ""
     """Reason why the library cannot hold this law, such as a foreign law or a draft."""
+    status: LawStatus | None = None
+    """Why the article is not in force. Only ⌛ has this."""
 
     @property
     def meaning(self) -> str:
         if self.unchecked_reason:
             return self.unchecked_reason
+        if self.status:
+            return self.status.value
         if self.mark is StatuteMark.EXISTS:
             return ALIKE if self.is_alike else NOT_COMPARED
         if self.mark is not StatuteMark.DIFFERS:
@@ -127,11 +152,16 @@ class StatuteFinding:
         """Key for sorting: the smaller, the more urgently a reader should look at it."""
         return WORST_FIRST.index(self.mark)
 
+    @property
+    def group(self) -> FindingGroup:
+        return group_of(self.mark, has_note=self.is_alike or bool(self.note))
+
     def to_json(self) -> dict[str, Any]:
         """Return the finding with the keys of the documented JSON."""
         return {
             "mark": self.mark.value,
             "meaning": self.meaning,
+            "group": self.group.value,
             "start": self.start,
             "end": self.end,
             "cited": self.cited,
@@ -147,11 +177,29 @@ class StatuteFinding:
         }
 
 
+class _Grouped(Protocol):
+    @property
+    def group(self) -> FindingGroup: ...
+
+
+def count_groups(findings: Iterable[_Grouped]) -> dict[FindingGroup, int]:
+    """Return how many findings each group has, what is wrong first. Groups without any are left out."""
+    counts = Counter(finding.group for finding in findings)
+    return {group: counts[group] for group in FindingGroup if counts[group]}
+
+
+def summary(findings: Iterable[_Grouped]) -> str:
+    """Return the counts in words: 有问题 3 · 只查到条文存在 1 · 一致 5."""
+    return " · ".join(f"{group} {count}" for group, count in count_groups(findings).items())
+
+
 def findings_report(findings: Sequence[StatuteFinding]) -> dict[str, Any]:
-    """Return all findings and the count of each mark, as JSON."""
+    """Return all findings and the count of each group and mark, as JSON."""
     return {
         "citations": [finding.to_json() for finding in findings],
         "total": len(findings),
+        "summary": summary(findings),
+        "groups": {group.value: count for group, count in count_groups(findings).items()},
         "counts": {mark.value: sum(finding.mark is mark for finding in findings) for mark in StatuteMark},
     }
 
@@ -258,6 +306,7 @@ class _Assessment(NamedTuple):
     is_misquoted: bool = False
     unchecked_reason: str = ""
     is_alike: bool = False
+    status: LawStatus | None = None
 
 
 ABROAD = "外国或其他法域的法律，未核"
@@ -305,9 +354,9 @@ class _CitationCheck:
             return older or self._to_finding(result, law, article)
         status = self._index.status(law)
         if status is LawStatus.NOT_YET_IN_FORCE:
-            result = _Assessment(StatuteMark.NOT_IN_FORCE, f"自{law.effective}起施行，目前尚未生效。")
+            result = _not_in_force(status, f"自{law.effective}起施行。")
         elif status is not LawStatus.IN_FORCE:
-            result = _Assessment(StatuteMark.NOT_IN_FORCE, self._repeal_note(law.key) or "该法规已废止。")
+            result = _not_in_force(status, self._repeal_note(law.key))
         return self._to_finding(result, law, article)
 
     def _check_at_time(self, law: LawVersion, time: CitationPeriod) -> StatuteFinding:
@@ -342,14 +391,14 @@ class _CitationCheck:
 
     def _unknown_law(self) -> StatuteFinding:
         if repealed := self._repeal_note(law_key(self._name)):
-            return self._to_finding(_Assessment(StatuteMark.NOT_IN_FORCE, repealed))
+            return self._to_finding(_not_in_force(LawStatus.REPEALED, repealed))
         meant = self._texts.name_suggestion(self._name)
         reason = ABROAD if is_abroad(self._name) and not meant else ""
         return self._to_finding(_Assessment(StatuteMark.UNKNOWN, meant, unchecked_reason=reason))
 
     def _repeal_note(self, key: str) -> str:
         repeal = self._index.repeal(key)
-        return f"已由《{self._index.version(repeal.law_id).name}》{repeal.number}废止。" if repeal else ""
+        return f"由《{self._index.version(repeal.law_id).name}》{repeal.number}废止。" if repeal else ""
 
     def _missing_article(self, law: LawVersion) -> StatuteFinding:
         if not law.article_count:
@@ -500,7 +549,10 @@ class _CitationCheck:
         for version in self._index.versions(law.key):
             article = self._index.article(version.id, self._citation.article) if version != law else None
             if article and fits(version, article):
-                result = _Assessment(StatuteMark.NOT_IN_FORCE, note.format(_version_name(version)))
+                ended = (
+                    LawStatus.REPEALED if self._index.status(law) is LawStatus.REPEALED else self._index.status(version)
+                )
+                result = _not_in_force(ended, note.format(_version_name(version)))
                 return self._to_finding(result, version, article)
         return None
 
@@ -525,7 +577,12 @@ class _CitationCheck:
             is_misquoted=result.is_misquoted,
             is_alike=result.is_alike,
             unchecked_reason=result.unchecked_reason,
+            status=result.status,
         )
+
+
+def _not_in_force(status: LawStatus, note: str) -> _Assessment:
+    return _Assessment(StatuteMark.NOT_IN_FORCE, note, status=status)
 
 
 def _version_name(version: LawVersion) -> str:
@@ -536,13 +593,13 @@ def _difference_note(compared: RuleComparison) -> str:
     claimed, actual = compared.claimed, compared.actual
     match compared.match:
         case RuleMatch.DROPS_CONDITION:
-            return f"条文另有条件“{actual}”。"
+            return f"条文另有条件「{actual}」。"
         case RuleMatch.ADDS_CONDITION:
-            return f"条文没有条件“{claimed}”。"
+            return f"条文没有条件「{claimed}」。"
         case RuleMatch.REPLACES:
-            return f"所述“{claimed}”，条文此处为“{actual}”，请核对。"
+            return f"文中写「{claimed}」，条文此处是「{actual}」，请核对。"
         case RuleMatch.EXCHANGES:
-            return f"所述“{claimed}”与“{actual}”的位置与条文相反。"
+            return f"文中「{claimed}」与「{actual}」的位置与条文相反。"
     if not actual:
-        return f"条文没有“{claimed}”。"
-    return f"所述“{claimed}”，条文为“{actual}”。" if claimed else f"条文有“{actual}”。"
+        return f"条文没有「{claimed}」。"
+    return f"文中写「{claimed}」，条文是「{actual}」。" if claimed else f"条文有「{actual}」。"

@@ -12,8 +12,10 @@ from core.search import lacks_search
 _TIMEOUTS = {"APITimeoutError", "TimeoutException", "TimeoutError"}
 _CONNECTIONS = {"APIConnectionError", "TransportError", "ConnectionError", "OSError"}
 
-TRY_AGAIN = "可以点「重新回答」再试一次。"
-TEXT_KEPT = f"已写出的内容已保留，{TRY_AGAIN}"
+TRY_AGAIN = "可以重新回答，再试一次。"
+TEXT_KEPT = "已写出的内容已保留，可以从那里继续，或重新回答。"
+FORBIDDEN = "密钥可能没有使用这个模型的权限，或服务不接受这里的网络。可以换个模型或密钥。"
+_BUSY = {429, 503, 529}
 
 
 class ModelError(AppError):
@@ -21,21 +23,22 @@ class ModelError(AppError):
     default_message = "模型没有给出回答。"
     default_cure = "请稍后重试。"
 
+    def after_retries(self) -> ModelError:
+        """Return the same error, which says that trying again did not help."""
+        self.message = f"{self.message.removesuffix('。')}，重试后仍失败。"
+        return self
+
 
 class ModelAuthError(ModelError):
     kind = "model_auth"
     default_message = "模型服务拒绝了当前的密钥。"
-    default_cure = (
-        "请检查密钥是否正确、是否属于所连的服务：在「设置」页面的「模型」里，或 OPENAI_API_KEY 和 OPENAI_BASE_URL。"
-    )
+    default_cure = "请在「设置」页面的「模型」里检查密钥是否正确、是否属于所连的服务。"
 
 
 class ModelNotFound(ModelError):
     kind = "model_not_found"
     default_message = "模型服务中没有这个模型。"
-    default_cure = (
-        "请在「设置」页面的「模型」里从列表中选一个，或检查 LLM_MODEL 的写法（如 openai:模型名）和 OPENAI_BASE_URL。"
-    )
+    default_cure = "请在「设置」页面的「模型」里从列表中选一个，并检查服务的地址。"
 
 
 class ModelCannotSearch(ModelError):
@@ -52,13 +55,19 @@ class ModelTimeout(ModelError):
 class ModelUnavailable(ModelError):
     kind = "model_unavailable"
     default_message = "连接不上模型服务。"
-    default_cure = "请检查网络、代理和模型服务的地址（OPENAI_BASE_URL）；本机服务请确认已启动。"
+    default_cure = "请检查网络、代理和模型服务的地址；本机服务请确认已启动。"
 
 
 class ModelOverloaded(ModelError):
     kind = "model_overloaded"
     default_message = "模型服务正忙。"
-    default_cure = "已自动重试仍未成功，请过一会儿再问。"
+    default_cure = "请过一会儿再问，或换个模型。"
+
+
+class ModelFault(ModelError):
+    kind = "model_fault"
+    default_message = "模型服务出错。"
+    default_cure = "可以换个模型，或稍后再问。"
 
 
 class ModelQuotaExceeded(ModelError):
@@ -72,7 +81,7 @@ class ModelRedirected(ModelError):
 
     kind = "model_redirected"
     default_message = "模型服务要求转到另一个地址，没有跟随，问题没有发出。"
-    default_cure = "请把模型服务的地址（OPENAI_BASE_URL）改为最终的地址。"
+    default_cure = "请在「设置」页面的「模型」里，把服务的地址改为最终的地址。"
 
 
 class TooManyCalls(ModelError):
@@ -96,7 +105,7 @@ class ModelRefused(ModelError):
 class ModelEmptyAnswer(ModelError):
     kind = "model_empty"
     default_message = "模型返回了空的回答。"
-    default_cure = "请换一种问法，或点「重新回答」。"
+    default_cure = "请换一种问法，或重新回答。"
 
 
 class ModelDisconnected(ModelError):
@@ -135,16 +144,23 @@ def _error_for_status(status: int, details: str) -> ModelError:
     if status == 402 or "insufficient_quota" in details:
         return ModelQuotaExceeded()
     if status == 403:
-        return ModelAuthError("模型服务不允许当前密钥访问（403）。")
+        return ModelAuthError("模型服务拒绝了访问（403）。", cure=FORBIDDEN)
     if status == 404:
         return ModelNotFound()
     if status == 408:
         return ModelTimeout()
-    if status == 429 or status >= 500:
-        return ModelOverloaded(f"模型服务正忙（{status}）。")
+    if error := busy_or_broken(status):
+        return error
     return ModelRefused(f"模型服务拒绝了这次请求（{status}）。")
+
+
+def busy_or_broken(status: int) -> ModelOverloaded | ModelFault | None:
+    """Return the error of a service that has too much to do, or is broken; None for any other status."""
+    if status in _BUSY:
+        return ModelOverloaded(f"模型服务正忙（{status}）。")
+    return ModelFault(f"模型服务出错（{status}）。") if status >= 500 else None
 
 
 def is_retryable(error: BaseException) -> bool:
     """Return whether the error is temporary: the same request may succeed in a moment."""
-    return isinstance(error, ModelOverloaded | ModelUnavailable)
+    return isinstance(error, ModelOverloaded | ModelFault | ModelUnavailable)

@@ -53,8 +53,8 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
 
     if "OPENAI_BASE_URL" in settings.unusable:
         raise ModelError(
-            "OPENAI_BASE_URL 无法使用，没有改用其他地址：问题只该发给它所指的服务。",
-            cure="请改正 OPENAI_BASE_URL（以 http:// 或 https:// 开头）后重启。",
+            "模型服务的地址无法使用，没有改用其他地址：问题只该发给它所指的服务。",
+            cure="请管理员改正这个地址（以 http:// 或 https:// 开头）后重启。",
         )
     options: dict[str, Any] = {"max_retries": 0, "timeout": settings.llm.first_token_timeout}
     if settings.llm.temperature is not None:
@@ -71,7 +71,8 @@ def build_chat_model(settings: Settings) -> BaseChatModel:
     except ValueError as error:
         log.warning("cannot build the model %s: %s", choice.name, error)
         raise ModelError(
-            f"无法识别模型「{choice.provider}:{choice.name}」。", cure="请检查 LLM_MODEL，写法如 openai:模型名。"
+            f"无法识别模型「{choice.provider}:{choice.name}」。",
+            cure="请在「设置」页面的「模型」里重新选择，写法如 openai:模型名。",
         ) from None
     return model
 

@@ -16,7 +16,7 @@ from typing import Any
 from core.base.http import Deadline, Request, Response, fetch
 from core.base.http.errors import HttpConnectError, HttpError, HttpInvalidJson, HttpRedirect, HttpTimeout
 from core.base.text import one_line
-from core.llm.errors import ModelAuthError, ModelError, ModelOverloaded, ModelRedirected, ModelTimeout, ModelUnavailable
+from core.llm.errors import ModelAuthError, ModelError, ModelRedirected, ModelTimeout, ModelUnavailable, busy_or_broken
 
 LIST_SECONDS = 8.0
 LOCAL_LIST_SECONDS = 1.0
@@ -124,8 +124,8 @@ def _check_status(status: int) -> None:
         raise ModelAuthError(
             f"模型服务拒绝了这个密钥（{status}）。", cure="请检查密钥是否完整、是否已过期，是不是这一家的。"
         )
-    if status == 429 or status >= 500:
-        raise ModelOverloaded(f"模型服务正忙（{status}）。", cure="请稍后再试。")
+    if error := busy_or_broken(status):
+        raise error
     if status != 200:
         raise NoModelList(f"这个地址没有给出模型列表（{status}）。")
 

@@ -31,8 +31,17 @@ def retry_attempts(
         wait=wait_exponential_jitter(multiplier=0.5, max=8),
         retry=retry_if_exception(should_retry),
         sleep=sleep,
-        reraise=True,
+        retry_error_callback=_raise_last_error,
     )
+
+
+def _raise_last_error(state: RetryCallState) -> None:
+    """Raise the error of the last attempt, which says so if there were others before it."""
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, ModelError) and state.attempt_number > 1:
+        raise error.after_retries()
+    if error is not None:
+        raise error
 
 
 def log_cause(error: ModelError, cause: BaseException) -> ModelError:

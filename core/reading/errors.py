@@ -27,10 +27,10 @@ class ReadingError(AppError):
         "redirects": ("转向太多", "{host} 一再要求转到别的网址，没有继续跟随。"),
         "unconfined": (
             "无法安全解析",
-            "这台机器不能封闭解析网页的进程，所以没有读 {host} 的网页。请管理员换用较新的 Linux 内核，或设置 READING_UNCONFINED=1 并自担风险。",
+            "这台机器不能封闭解析网页的进程，所以没有读 {host} 的网页。管理员可以在「设置」页面的「诊断」里看解决的办法。",
         ),
         "unreachable": ("连接不上", "连接不上 {host}。"),
-        "timeout": ("超时", "{host} 的网页没有在规定时间内读完。"),
+        "timeout": ("太慢", "{host} 的网页没有在规定时间内读完。"),
         "refused": ("拒绝访问", "{host} 拒绝了访问。"),
         "login": ("需要登录", "{host} 的这个网页需要登录或订阅才能看到全文。"),
         "missing": ("网页不存在", "{host} 上没有这个网页了。"),
@@ -67,7 +67,7 @@ class FileError(AppError):
         "empty": "里没有文字。",
         "complex": "结构过于复杂，没有读完。请另存为 txt 再试。",
         "timeout": "没有在规定时间内读完。请稍后再试。",
-        "unconfined": "没有读：这台机器不能封闭解析文件的进程。请管理员换用较新的 Linux 内核，或设置 READING_UNCONFINED=1 并自担风险。",
+        "unconfined": "没有读：这台机器不能封闭解析文件的进程。管理员可以在「设置」页面的「诊断」里看解决的办法。",
     }
     _OTHERWISE = "不完整或已损坏，没有读。"
 

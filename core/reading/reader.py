@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -30,6 +31,7 @@ ReadOutcome = Page | ReadingError
 MAX_PROCESSES = 4
 FILE_TIMEOUT = 20.0
 """Seconds for one file, including the start of a process on a busy machine."""
+START_TIMEOUT = 60.0
 
 
 class Reader:
@@ -53,6 +55,8 @@ class Reader:
         self._threads = ThreadPool()
         self._lock = threading.Lock()
         self._is_warm = False
+        self.is_ready = not settings.pages
+        """False until the first process has been waited for."""
 
     @classmethod
     def from_settings(cls, settings: Settings, *, link: RedisLink | None = None) -> Reader:
@@ -78,7 +82,18 @@ class Reader:
         with self._lock:
             needed, self._is_warm = self.max_pages > 0 and not self._is_warm, True
         if needed:
-            self._threads.start(self._workers.start)
+            self._threads.start(self._start_workers)
+
+    def _start_workers(self) -> None:
+        with suppress(Cancelled):  # the program is being ended
+            self._workers.start(Deadline(START_TIMEOUT))
+
+    def wait_until_ready(self, deadline: Deadline) -> None:
+        """Wait for the first process, once. After a start on a busy machine it takes seconds, which no page has to answer
+        for."""
+        with suppress(NotReadable, Cancelled):
+            self._workers.confinement(deadline)
+        self.is_ready = True
 
     def read(self, address: str, *, deadline: Deadline) -> Page:
         """Read a page within the deadline, unless the system's resolver hangs. Raise ReadingError or Cancelled."""

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,10 +51,15 @@ class WorkerPool:
         self._alive: set[_Worker] = set()
         self._closed = False
 
-    def start(self) -> None:
-        """Start all workers now, rather than with the first page."""
-        for worker in [self._idle.get() for _ in range(self._count)]:
-            self._idle.put(worker or self._start_worker())
+    def start(self, deadline: Deadline) -> None:
+        """Start all idle workers now, rather than with the first page. Each is lent when it is ready."""
+        for worker in [self._start_idle_worker() for _ in range(self._idle.qsize())]:
+            with suppress(NotReadable):
+                worker.await_ready(deadline)
+            self._idle.put(self._keep_or_end(worker))
+
+    def _start_idle_worker(self) -> _Worker:
+        return self._idle.get() or self._start_worker()
 
     def extract(
         self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS

@@ -9,6 +9,7 @@ from .excerpts import SearchState, are_related, in_script_of, is_small_talk, wri
 from .history import newest_messages
 from .law_search import WEB_SEARCH_FAILED, may_be_in_library, search_articles
 from .page_reading import attach_files, read_sources, select_pages
+from .page_request import MAX_PAGES_PER_CALL, PageRequest
 from .pasted_check import MAX_ADDRESSES, PastedTextCheck, check_pasted_text, parse_pasted_sources, validate_pasted_text
 from .query_rewriting import NOTHING_SPENT, Rewriter
 from .question import AnswerOptions, Question
@@ -21,6 +22,7 @@ from .statute_wording import NOT_ASKED, StatuteWorder
 
 __all__ = [
     "MAX_ADDRESSES",
+    "MAX_PAGES_PER_CALL",
     "NOTHING_SPENT",
     "NOT_ASKED",
     "NO_CHOICES",
@@ -34,6 +36,7 @@ __all__ = [
     "Configured",
     "Control",
     "ControlGroup",
+    "PageRequest",
     "PastedTextCheck",
     "Question",
     "Revision",

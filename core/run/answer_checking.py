@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from core.answer.check_results import CHECKER_VERSION, AnswerCheck, SourceText
+from core.answer.check_results import CHECKER_VERSION, AnswerCheck, InventedCitation, SourceText
 from core.answer.check_texts import TextsByNumber as TextsByNumber
 from core.answer.check_texts import drop_marks, lost_sources, with_digests, withdraw
 from core.answer.check_texts import source_texts as source_texts
@@ -30,20 +30,31 @@ FIRST_LENGTH, GROWTH = 500, 1.5
 """Characters after which an unfinished answer is first checked, and how many times as long it is each next time."""
 
 Result = AnswerCheck | None
+Invented = tuple[InventedCitation, ...]
 
 
 def check_text(
-    text: str, sources: Sequence[Source], texts: TextsByNumber, meaning: MeaningComparison | None = None
+    text: str,
+    sources: Sequence[Source],
+    texts: TextsByNumber,
+    meaning: MeaningComparison | None = None,
+    *,
+    invented: Invented = (),
 ) -> AnswerCheck | None:
-    """Return the check of a text. None without sources, or if the check failed: no answer may break because of it."""
-    return _check(text, source_texts(sources, texts), None, meaning) if sources else None
+    """Return the check of a text. None without sources and citations, or if the check failed: no answer may break because
+    of it."""
+    return _check(text, source_texts(sources, texts), None, meaning, invented) if sources or invented else None
 
 
 def _check(
-    text: str, texts: Sequence[SourceText], memory: CheckMemory | None, meaning: MeaningComparison | None
+    text: str,
+    texts: Sequence[SourceText],
+    memory: CheckMemory | None,
+    meaning: MeaningComparison | None,
+    invented: Invented = (),
 ) -> AnswerCheck | None:
     try:
-        return with_digests(check_answer(text, texts, memory, meaning), texts)
+        return with_digests(check_answer(text, texts, memory, meaning, invented=invented), texts)
     except Exception:
         log.exception("an answer could not be checked against its sources")
         return None
@@ -84,7 +95,7 @@ class AnswerChecks:
         if own is not None and own.version == CHECKER_VERSION:
             return own
         waiting = withdraw(own) if own else None
-        if not message.sources:
+        if not (message.sources or message.invented):
             return waiting
         try:
             return self._repeat(message, load_texts).result(self._patience if patience is None else patience) or waiting
@@ -148,19 +159,21 @@ class GrowingCheck:
         if self._ahead is not None and not self._ahead.cancel():
             await asyncio.wrap_future(self._ahead)
         sources = merge_sources(answer.sources, self._run_sources.sources)
-        if not sources:
+        if not (sources or answer.invented):
             return None
         is_long = len(answer.text) > LONG_ANSWER or sum(len(one.text) for one in self._texts(sources)) > LONG_SOURCES
         queue = self._slow_turns if is_long else self._turns
-        found = await asyncio.wrap_future(self._submit(queue, answer.text, sources))
+        found = await asyncio.wrap_future(self._submit(queue, answer.text, sources, answer.invented))
         return Checked(found) if found is not None else None
 
-    def _submit(self, queue: ThreadPoolExecutor, text: str, sources: Sequence[Source]) -> Future[Result]:
+    def _submit(
+        self, queue: ThreadPoolExecutor, text: str, sources: Sequence[Source], invented: Invented = ()
+    ) -> Future[Result]:
         texts = self._texts(sources)
         if texts != self._compared:  # a page was read meanwhile
             self._memory, self._compared = CheckMemory(), texts
         memory = self._memory
-        return queue.submit(with_log_ids(lambda: _check(text, texts, memory, self._meaning)))
+        return queue.submit(with_log_ids(lambda: _check(text, texts, memory, self._meaning, invented)))
 
     def _texts(self, sources: Sequence[Source]) -> list[SourceText]:
         return source_texts(sources, dict(self._run_sources.pages))
@@ -178,5 +191,5 @@ def _check_again(
     except Exception:
         log.warning("what was read for an answer could not be loaded for its check", exc_info=True)
         return None
-    found = check_text(message.text, message.sources, texts, meaning)
+    found = check_text(message.text, message.sources, texts, meaning, invented=message.invented)
     return drop_marks(found, lost_sources(message.sources, texts)) if found else None

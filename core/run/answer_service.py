@@ -34,7 +34,7 @@ T = TypeVar("T")
 REVIEWS_AT_ONCE = 4
 """The number of automatic reviews that ask the model at once. Answers go first."""
 SOURCES_UNUSED = Notice(
-    "sources_unused", "这个回答没有引用任何来源：与所读原文相符的句子由程序标出，其余内容没有核验过。"
+    "sources_unused", "这个回答没有引用找到的来源：与所读原文相符的句子由程序标出，其余内容没有核验过。"
 )
 
 

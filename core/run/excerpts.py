@@ -123,15 +123,10 @@ class _Words:
     title_separator: str = "；"
     nothing: str = "搜索没有找到与这个问题有关的来源，所以没有可以摘录的内容。可以换一种说法再试。"
     failed: str = "这次搜索没有成功，没有来源可以摘录。请稍后再试，或检查搜索引擎的设置。"
-    about: str = (
-        "我是问源的内置摘录模型：这里没有语言模型，我只会从搜索到的来源里摘出原句并标明出处，不会自己推理或写作。"
-    )
+    about: str = "我是问源的内置摘录模型：只从搜到的来源里摘录原句并标明出处，不会推理或写作。"
     switch_on: str = "打开「联网搜索」再问一次，我就能从来源中摘录与问题有关的内容。"
     just_ask: str = "直接提出具体的问题，我会从搜索到的来源中摘录。"
-    connect: str = (
-        "想要语言模型撰写的回答，请在「设置」页面的「模型」里连接一个，"
-        "或设置 OPENAI_API_KEY、OPENAI_BASE_URL 和 LLM_MODEL。"
-    )
+    connect: str = "在「设置」页面的「模型」里连接一个语言模型之后，由它来写回答。"
     separator: str = ""
 
 
@@ -149,8 +144,7 @@ _ENGLISH = _Words(
     "sentences from the sources that a search finds and say where they come from; I do not reason or write.",
     switch_on="Switch on web search (联网搜索) and ask again, and I can quote what the sources say.",
     just_ask="Ask a specific question, and I will quote what the sources say about it.",
-    connect="For answers written by a language model, connect one on the settings page (设置 → 模型), or set "
-    "OPENAI_API_KEY, OPENAI_BASE_URL and LLM_MODEL.",
+    connect="For answers written by a language model, connect one on the settings page (设置 → 模型).",
     separator=" ",
 )
 

@@ -14,6 +14,9 @@ from core.reading import Page, Reader, ReadOutcome
 from core.run.run_sources import RunSources
 from core.search.types import Source
 
+START_SECONDS = 15.0
+"""Longest wait for the reader's first process after the start of the program."""
+
 
 def select_pages(sources: Sequence[Source], count: int) -> tuple[Source, ...]:
     """Return the pages among the first `count` sources that have no text yet."""
@@ -35,7 +38,8 @@ async def read_sources(
     yield ReadingStarted(tuple(sources), call_id)
     waiting = {source.url: source for source in sources}
     loop, outcomes = asyncio.get_running_loop(), asyncio.Queue[tuple[str, ReadOutcome]]()
-    deadline = outer_deadline.with_limit(reader.timeout) if outer_deadline else Deadline(reader.timeout)
+    await _wait_until_ready(reader, outer_deadline)
+    deadline = _limited(outer_deadline, reader.timeout)
 
     def report(address: str, outcome: ReadOutcome) -> None:
         with suppress(RuntimeError):  # the loop has been closed
@@ -61,6 +65,21 @@ async def read_sources(
         await task
     finally:
         deadline.cancel()
+
+
+async def _wait_until_ready(reader: Reader, outer_deadline: Deadline | None) -> None:
+    """Wait for the reader's start, so that pages which only come first are read too."""
+    if reader.is_ready:
+        return
+    starting = _limited(outer_deadline, START_SECONDS)
+    try:
+        await run_in_thread(lambda: reader.wait_until_ready(starting), name="wenyuan-reading")
+    finally:
+        starting.cancel()
+
+
+def _limited(outer_deadline: Deadline | None, seconds: float) -> Deadline:
+    return outer_deadline.with_limit(seconds) if outer_deadline else Deadline(seconds)
 
 
 def attach_files(run_sources: RunSources, files: Sequence[Page]) -> Iterator[RunEvent]:

@@ -108,8 +108,8 @@ def _result_count(settings: Settings) -> Control:
     shown = "{} 条".format
     return Control(
         "result_count",
-        "交给模型的结果数",
-        "每次搜索后，把排在最前面的几条交给模型阅读。",
+        "取用的结果数",
+        "每次搜索后，模型读排在最前面的几条。",
         {shown(count): count for count in (3, 4, 5)},
         shown(settings.search.result_count),
         is_scale=True,

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from core.answer import PROBLEM_VERDICTS, UNCITED, CitationVerdict, drop_unsourced, list_verdicts
-from core.answer.check_results import AnswerCheck
+from core.answer import PROBLEM_VERDICTS, UNCITED, CitationVerdict, drop_invented, list_verdicts
+from core.answer.check_results import AnswerCheck, InventedCitation
 from core.answer.message import Message
 from core.base.errors import InputError
 from core.base.text import clean
@@ -34,6 +35,7 @@ class Revision:
     text: str
     check: AnswerCheck | None
     usage: TokenUsage
+    invented: tuple[InventedCitation, ...] = ()
 
 
 class NothingToRevise(InputError):
@@ -56,11 +58,12 @@ async def revise_answer(
     reply, usage = await ask_once(model, prompt, max_tokens=tokens, seconds=REVISION_SECONDS)
     if usage.cut_off:
         raise ModelError("改写没有写完。", cure="请重试。")
-    text = drop_unsourced(extract_version(reply), {source.number for source in message.sources})
+    text, invented = drop_invented(extract_version(reply), {source.number for source in message.sources})
     if not text or text == clean(message.text).strip():
         raise NothingToRevise
-    new_check = await run_in_thread(lambda: check_text(text, message.sources, texts, meaning), name="wenyuan-checks")
-    return Revision(text, new_check, usage)
+    check_again = partial(check_text, text, message.sources, texts, meaning, invented=invented)
+    new_check = await run_in_thread(check_again, name="wenyuan-checks")
+    return Revision(text, new_check, usage, invented)
 
 
 def revision_prompt(text: str, check: AnswerCheck) -> str:

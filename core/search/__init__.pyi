@@ -13,7 +13,8 @@ from .engines.native import (
     takes_bare_tool,
     visited_urls,
 )
-from .health import NEEDS_SETTINGS, EngineHealth, Rest
+from .failover import describe_attempt
+from .health import EngineHealth, Rest
 from .manual import find_article, manual_articles
 from .prompt_format import (
     CLOSE_FENCE,
@@ -45,7 +46,6 @@ __all__ = [
     "EXTRAS",
     "LANGUAGES",
     "MAX_LENGTH",
-    "NEEDS_SETTINGS",
     "NOTHING_FOUND",
     "NO_WEB_ENGINE",
     "OPEN_FENCE",
@@ -68,6 +68,7 @@ __all__ = [
     "SessionCache",
     "build_chain",
     "clean_results",
+    "describe_attempt",
     "describe_filters",
     "effective_query",
     "engine_class",

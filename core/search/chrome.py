@@ -469,7 +469,7 @@ def find_chrome(setting: str = "") -> str:
         if found := shutil.which(os.path.expanduser(setting)):
             return found
         raise EngineMisconfigured(
-            "GOOGLE_CHROME 指定的浏览器不存在，或不能运行。",
+            "设置中指定的 Chrome 不存在，或不能运行。",
             cure="请改为 Chrome 或 Chromium 的完整路径，或留空让程序自己查找。",
             state="缺少 Chrome",
         )

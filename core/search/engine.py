@@ -150,7 +150,7 @@ class KeyedEngine(HttpEngine):
     def require_key(cls, settings: Settings) -> str:
         key = settings.section(cls.section).api_key
         if key is None:
-            raise missing_key_error(cls.key_variable(), cls.key_page)
+            raise missing_key_error(cls.key_variable(), cls.key_page, label=cls.label)
         return key.get_secret_value()
 
     @classmethod
@@ -200,14 +200,15 @@ def raise_for_status(response: Response) -> None:
     if status == 408 or status == 504:
         raise EngineTimeout(f"搜索引擎自己超时了（{status}）。", status=status)
     if status == 429:
-        raise EngineThrottled(retry_after=_seconds(response.headers.get("Retry-After")))
+        raise EngineThrottled(retry_after=told_seconds(response))
     if status >= 500:
         raise EngineUnavailable(f"搜索引擎内部出错（{status}）。", cure="请稍后重试。", status=status)
     raise EngineRefusedQuery(f"搜索引擎不接受这次请求（{status}）。", status=status)
 
 
-def _seconds(value: str | None) -> float | None:
-    """Return the seconds of a Retry-After header. The rare form with a date counts as missing."""
+def told_seconds(response: Response) -> float | None:
+    """Return the seconds of the Retry-After header. The rare form with a date counts as missing."""
+    value = response.headers.get("Retry-After")
     return float(value) if value and value.strip().isdecimal() else None
 
 
@@ -247,6 +248,7 @@ def to_engine_error(error: errors.HttpError) -> EngineError:
     return kinds.get(type(error), EngineUnavailable)(error.message, cure=error.cure)
 
 
-def missing_key_error(variable: str, key_page: str) -> EngineMisconfigured:
-    cure = f"到 {key_page} 获取密钥，然后填在「设置」页面里，或设置环境变量 {variable}。"
-    return EngineMisconfigured(f"没有设置 {variable}。", cure=cure, state="缺少密钥")
+def missing_key_error(variable: str, key_page: str, *, label: str, part: str = "引擎") -> EngineMisconfigured:
+    """Return the error for an engine without its key. `part`: where the settings page takes the key."""
+    cure = f"到 {key_page} 获取密钥，填在「设置」页面的「{part}」里。"
+    return EngineMisconfigured(f"还没有「{label}」的密钥。", cure=cure, state="缺少密钥", setting=variable)

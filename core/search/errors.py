@@ -41,7 +41,7 @@ class RateLimited(SearchError):
 class NoEngine(SearchError):
     kind = "no_engine"
     default_message = "没有可用的搜索引擎。"
-    default_cure = "请在 SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎。"
+    default_cure = "请管理员在引擎的顺序中加入至少一个引擎。"
 
 
 class EngineError(SearchError):
@@ -73,7 +73,7 @@ class EngineError(SearchError):
 class EngineTimeout(EngineError):
     kind = "timeout"
     default_message = "搜索超时。"
-    default_cure = "请检查网络，或稍后重试；也可以在设置中调大 SEARCH_TIMEOUT。"
+    default_cure = "请检查网络，或稍后重试；也可以请管理员在设置中调长搜索的时限。"
     rest_seconds = 15.0
 
 
@@ -111,10 +111,14 @@ class EngineMisconfigured(EngineError):
     rest_seconds = HALF_AN_HOUR
     is_process_local = True
 
-    def __init__(self, message: str = "", *, cure: str = "", status: int = 0, state: str = "不可用") -> None:
+    def __init__(
+        self, message: str = "", *, cure: str = "", status: int = 0, state: str = "不可用", setting: str = ""
+    ) -> None:
         super().__init__(message, cure=cure, status=status)
         self.state = state
         """State of the engine in a word or two, for a list of engines."""
+        self.setting = setting
+        """The environment variable that is missing or wrong, for administrators. Readers are not shown it."""
 
 
 class EngineQuotaExceeded(EngineError):

@@ -67,7 +67,7 @@ class Failover:
         probe_resting: bool = False,
     ) -> RaceResult:
         """Ask the engines and return the result. `include_resting` asks resting engines too. `probe_resting` does so
-        unless another search has just tried."""
+        unless another search has just tried, or the engine has said when it wants to be asked again."""
         resting: _Resting = "ask" if include_resting else "probe" if probe_resting else "skip"
         return _Race(self, engines, query, deadline, resting=resting).run()
 
@@ -194,13 +194,14 @@ class _Race:
         while self._to_start:
             engine = self._to_start.popleft()
             rest = None if self._treat_resting == "ask" else self._failover.health.admit(engine.name)
-            if rest is None or (self._treat_resting == "probe" and self._begin_probe(engine.name)):
+            if rest is None or (self._may_retry(rest) and self._begin_probe(engine.name)):
                 self._start(engine)
                 return
             self._resting[engine.name] = rest
-            self._attempts[engine.name] = Attempt(
-                engine.name, AttemptOutcome.SKIPPED, 0.0, rest.sentence, rest.kind, rest.cure, rest.status
-            )
+            self._attempts[engine.name] = rest.skipped_attempt(engine.name)
+
+    def _may_retry(self, rest: Rest) -> bool:
+        return self._treat_resting == "probe" and rest.may_be_retried
 
     def _start_last_resort(self) -> None:
         """Try one engine although all rest: the one whose rest ends first. An engine that has asked to be left alone
@@ -266,9 +267,8 @@ class _Race:
             self._attempts[name] = Attempt(name, AttemptOutcome.SKIPPED, seconds, reason, error.kind)
         elif isinstance(error, EngineError):
             log.warning("engine %s: %s", name, error)
-            self._attempts[name] = error.attempt(name, seconds)
-            if running.deadline.remaining() or self._had_fair_time(running):
-                self._failover.health.record_failure(name, error)
+            counts = bool(running.deadline.remaining()) or self._had_fair_time(running)
+            self._record_failure(name, error, seconds, counts=counts)
         elif isinstance(error, Exception):
             log.error("engine %s: a bug", name, exc_info=error)
             self._bug = error
@@ -276,6 +276,13 @@ class _Race:
         else:  # the process is being ended
             raise error
         return False
+
+    def _record_failure(self, name: str, error: EngineError, seconds: float, *, counts: bool) -> None:
+        """Record a failed attempt. If it counts, the engine may rest."""
+        self._attempts[name] = error.attempt(name, seconds)
+        if counts:
+            self._failover.health.record_failure(name, error)
+            self._attempts[name] = self._failover.health.with_pause(self._attempts[name])
 
     def _record_unfinished(self, winner: _Report | None) -> None:
         """Record the engines that had not answered when the search ended."""
@@ -288,9 +295,7 @@ class _Race:
                     self._failover.health.record_overtaken(name)
             else:
                 late = EngineTimeout(f"{seconds:.1f} 秒内没有答复。")
-                self._attempts[name] = late.attempt(name, seconds)
-                if self._had_fair_time(running):
-                    self._failover.health.record_failure(name, late)
+                self._record_failure(name, late, seconds, counts=self._had_fair_time(running))
 
     def _had_fair_time(self, running: _Running) -> bool:
         """Return whether the engine had about the time after which it is hedged. Only then does lateness count."""
@@ -334,10 +339,15 @@ _IN_SHORT = {
 }
 
 
+_STATUS_IN_SHORT = {401: "拒绝了密钥", 403: "拒绝访问"}
+
+
 def describe_attempt(attempt: Attempt, label: str) -> str:
     """Return one attempt in a few words: SearXNG 拒绝访问（403）"""
-    words = _IN_SHORT.get(attempt.kind, "没有成功")
+    words = _STATUS_IN_SHORT.get(attempt.status) or _IN_SHORT.get(attempt.kind, "没有成功")
     gap = " " if label[-1:].isascii() else ""
+    if attempt.was_paused:
+        return f"{label}{gap}暂停中，没有再问（上次{words}{f' {attempt.status}' if attempt.status else ''}）"
     return f"{label}{gap}{words}" + (f"（{attempt.status}）" if attempt.status else "")
 
 
@@ -359,10 +369,14 @@ def all_failed_error(attempts: tuple[Attempt, ...], *, timeout: float) -> AllEng
     attempts = tuple(attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.EMPTY)
     kinds = Counter(attempt.kind for attempt in attempts)
     cause = kinds.most_common(1)[0][0] if kinds else EngineTimeout.kind
-    if cause == EngineTimeout.kind:
+    if attempts and len(attempts) > 1 and all(attempt.was_paused for attempt in attempts):
+        first = next(attempt for attempt in attempts if attempt.kind == cause)
+        message, cure = "搜索引擎都在暂停，这次没有搜索。", first.cure
+    elif cause == EngineTimeout.kind and not any(attempt.was_paused for attempt in attempts):
         message, cure = f"搜索超时：{timeout:g} 秒内没有搜索引擎给出结果。", EngineTimeout.default_cure
     elif len(attempts) == 1:
-        message, cure = attempts[0].reason, attempts[0].cure
+        skipped = "搜索引擎暂停中，这次没有问它。上次的原因：" if attempts[0].was_paused else ""
+        message, cure = f"{skipped}{attempts[0].reason}", attempts[0].cure
     else:
         first = next(attempt for attempt in attempts if attempt.kind == cause)
         happened, cure = _CAUSES.get(cause, (first.reason, first.cure))

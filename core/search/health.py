@@ -14,11 +14,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from core.base.redis_link import RedisLink
-from core.search.errors import NEVER, EngineError, EngineThrottled, EngineTimeout
+from core.search.errors import NEVER, EngineError, EngineQuotaExceeded, EngineThrottled, EngineTimeout
+from core.search.types import Attempt, AttemptOutcome, Pause
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +33,6 @@ PROBE_PAUSE_SECONDS = 3.0
 """Time after a failed try of a resting engine in which no other search tries it."""
 READ_SHARED_SECONDS = 1.0
 
-NEEDS_SETTINGS = frozenset({"misconfigured", "quota"})
-"""Kinds of errors that do not pass by themselves."""
 # These errors say that something went wrong, not that the engine wants to be left alone.
 _WORTH_A_TRY = frozenset({"timeout", "unavailable", "parse", "query_refused", "engine"})
 
@@ -47,12 +46,25 @@ class Rest:
     reason: str
     cure: str = ""
     status: int = 0
+    failed_at: float = 0.0
+    """Seconds since 1970."""
+    is_told: bool = False
+    """True if the engine itself has named the time."""
 
     @property
-    def sentence(self) -> str:
-        if self.kind in NEEDS_SETTINGS:
-            return f"已停用，改正设置后恢复，否则 {math.ceil(self.seconds / 60)} 分钟后再试：{self.reason}"
-        return f"休息中，还有 {math.ceil(self.seconds)} 秒：{self.reason}"
+    def pause(self) -> Pause:
+        return Pause(self.failed_at, time.time() + self.seconds, is_firm=not self.may_be_retried)
+
+    def skipped_attempt(self, engine: str) -> Attempt:
+        """Return the part of an engine that was not asked for this reason."""
+        outcome = AttemptOutcome.SKIPPED
+        return Attempt(engine, outcome, 0.0, self.reason, self.kind, self.cure, self.status, self.pause)
+
+    @property
+    def may_be_retried(self) -> bool:
+        """True if a person who asks for it may have the engine tried now. Where it has named the time itself, or is not
+        paid, every request makes things worse."""
+        return not self.is_told and self.kind != EngineQuotaExceeded.kind
 
     @property
     def may_be_tried(self) -> bool:
@@ -133,7 +145,8 @@ class EngineHealth:
             record.failures += 1
             seconds = _rest_seconds(error, record.failures)
             record.until, record.trial, record.slow = now + seconds, False, 0
-            rest = record.rest = Rest(seconds, error.kind, error.message, error.cure, error.status)
+            facts = (error.kind, error.message, error.cure, error.status)
+            rest = record.rest = Rest(seconds, *facts, failed_at=time.time(), is_told=_told_seconds(error) is not None)
             failures = record.failures
         log.info("engine %s rests for %.0f s (%s)", engine, seconds, error.kind)
         if self._shared_rests and not error.is_process_local:
@@ -155,6 +168,13 @@ class EngineHealth:
             now = self._clock()
             return {name: self._rest(record) if record.until > now else None for name, record in self._records.items()}
 
+    def with_pause(self, attempt: Attempt) -> Attempt:
+        """Return the failed attempt with the pause that follows it, if any."""
+        with self._lock:
+            record = self._records[attempt.engine]
+            is_paused = record.until > self._clock() and not record.trial
+            return replace(attempt, pause=self._rest(record).pause) if is_paused else attempt
+
     def _rest(self, record: _Record) -> Rest:
         return replace(record.rest, seconds=record.until - self._clock())
 
@@ -172,9 +192,14 @@ class EngineHealth:
 
 
 def _rest_seconds(error: EngineError, failures: int) -> float:
-    if isinstance(error, EngineThrottled) and error.retry_after is not None:
-        return error.rest  # the engine has named the time itself
+    if _told_seconds(error) is not None:
+        return error.rest
     return min(error.rest * 2.0 ** min(failures - 1, 30), max(error.rest, MAX_DOUBLED_REST))
+
+
+def _told_seconds(error: EngineError) -> float | None:
+    """Return the seconds after which the engine itself wants to be asked again; None if it has named none."""
+    return error.retry_after if isinstance(error, EngineThrottled) else None
 
 
 class _SharedRests:
@@ -184,7 +209,7 @@ class _SharedRests:
         self._link = link
 
     def post(self, engine: str, rest: Rest, failures: int) -> None:
-        fields = {"kind": rest.kind, "reason": rest.reason, "cure": rest.cure, "status": rest.status}
+        fields = {name: value for name, value in asdict(rest).items() if name != "seconds"}
         note = json.dumps({"failures": failures, **fields})
         milliseconds = max(1, round(rest.seconds * 1000))
         self._link.call(lambda redis: redis.set(_key(engine), note, px=milliseconds) and None, lambda: None)
@@ -203,7 +228,9 @@ class _SharedRests:
             try:
                 fields = json.loads(note)
                 kind, reason, cure = (str(fields[name]) for name in ("kind", "reason", "cure"))
-                rest = Rest(milliseconds / 1000, kind, reason, cure, int(fields.get("status", 0)))
+                status, failed_at = int(fields.get("status", 0)), float(fields.get("failed_at") or time.time())
+                is_told = fields.get("is_told") is True
+                rest = Rest(milliseconds / 1000, kind, reason, cure, status, failed_at, is_told)
                 rests[engine] = (rest, int(fields["failures"]))
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 log.warning("a note about engine %s in Redis could not be read and is ignored", engine)

@@ -17,7 +17,7 @@ from core.search.types import SearchQuery
 
 log = logging.getLogger(__name__)
 
-_ADD_WEB_ENGINE = "请在 SEARCH_PROVIDER_PRIORITY 中加入能联网的引擎，例如不需要密钥的 ddgs。"
+_ADD_WEB_ENGINE = "请管理员在引擎的顺序中加入能联网的引擎，例如不需要密钥的 ddgs。"
 MAX_REASONS = 3
 """Number of engines that are named to a reader who has none."""
 
@@ -92,6 +92,13 @@ class UnavailableEngine:
     cure: str
     state: str
     """The reason in a word or two."""
+    setting: str = ""
+    """The environment variable that is missing or wrong."""
+
+    @property
+    def cure_for_administrators(self) -> str:
+        """The cure with the name of the environment variable."""
+        return f"{self.cure}{f'环境变量是 {self.setting}。' if self.setting else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,7 @@ def build_chain(settings: Settings) -> EngineChain:
         try:
             engines.append(_build(name, settings))
         except EngineMisconfigured as error:
-            left_out.append(UnavailableEngine(name, error.message, error.cure, error.state))
+            left_out.append(UnavailableEngine(name, error.message, error.cure, error.state, error.setting))
     log.info(
         "engines in order: %s; left out: %s",
         ", ".join(engine.name for engine in engines) or "none",

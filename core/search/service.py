@@ -21,7 +21,7 @@ from core.search.failover import Failover, RaceResult, all_failed_error, web_fai
 from core.search.health import EngineHealth, Rest
 from core.search.search_limits import SearchLimits
 from core.search.single_flight import SingleFlight
-from core.search.types import AttemptOutcome, CacheLayer, SearchEnd, SearchQuery, SearchResponse
+from core.search.types import Attempt, AttemptOutcome, CacheLayer, SearchEnd, SearchQuery, SearchResponse
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +114,14 @@ class SearchService:
         return any(engine.reaches_web and rests[engine.name] is None for engine in self._engines)
 
     @property
+    def web_pause(self) -> Attempt | None:
+        """The engine that is the first to be asked again, if all that reach the web are paused; else None."""
+        rests = self.engine_rests()
+        reaching = [(rests[engine.name], engine.name) for engine in self._engines if engine.reaches_web]
+        paused = [(rest.seconds, rest.skipped_attempt(name)) for rest, name in reaching if rest is not None]
+        return min(paused, key=lambda one: one[0])[1] if paused and len(paused) == len(reaching) else None
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the settings page about the cache and Redis."""
         warnings = (part.warning for part in (self._cache, self._limits) if part is not None)
@@ -167,7 +175,7 @@ class SearchService:
         deadline: Deadline | None = None,
     ) -> SearchResponse:
         """Search and return the response. `engine` names the only one to use, even if it rests. `skip_caches` reads
-        neither cache and fills both. `visitor` is the one whose limit counts the search, unless a cache or a running
+        neither cache, fills both, and tries engines that rest. `visitor` is the one whose limit counts the search, unless a cache or a running
         search answers it. None is the operator, without a limit. By default, `deadline` is that of the settings."""
         started = self._clock()
         deadline = deadline or Deadline(self._settings.timeout, self._clock)
@@ -225,7 +233,9 @@ class SearchService:
     def _join_or_fetch(self, search: _Search) -> SearchResponse:
         search.layer = CacheLayer.JOINED  # changed below if this is the search that others join
         try:
-            return self._single_flight.run(search.key, search.deadline, lambda: self._fetch(search))
+            # Who wants to have an engine tried that rests must not be answered by a search that skips it.
+            key = f"{'fresh' if search.is_fresh else ''}|{search.key}"
+            return self._single_flight.run(key, search.deadline, lambda: self._fetch(search))
         except TimeoutError:
             raise all_failed_error((), timeout=self._settings.timeout) from None
 

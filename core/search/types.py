@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from core.base.text import normalize
+from core.base.text import normalize, time_ago
+
+SHORT_PAUSE = 300.0
+"""Seconds of a pause below which its end is told to the second."""
 
 ReadLevel = Literal["snippet", "page", "file", "library"]
 """The way in which a source was read before it was cited: an engine's snippet, or the page, file or library text
@@ -109,6 +114,36 @@ class AttemptOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """The time in which an engine that failed is not asked: two moments, in seconds since 1970."""
+
+    failed_at: float
+    until: float
+    is_firm: bool = False
+    """True if not even a person who asks for it has the engine tried before the end."""
+
+    def words(self, now: datetime) -> str:
+        """Return the pause in the words and on the clock of a reader: 11 分钟前失败过，暂停到 19:07."""
+        ago = time_ago(max(0.0, now.timestamp() - self.failed_at)).strip()
+        return f"{ago}失败过，暂停到 {self.end(now)}"
+
+    def end(self, now: datetime) -> str:
+        """Return its end on the clock of `now`: with seconds if it is short, with the day if that is another one."""
+        until = datetime.fromtimestamp(self.until, now.tzinfo)
+        day = "" if until.date() == now.date() else f"{until.month} 月 {until.day} 日 "
+        return f"{day}{until:%H:%M:%S}" if self.until - self.failed_at < SHORT_PAUSE else f"{day}{until:%H:%M}"
+
+    def to_json(self) -> dict[str, Any]:
+        moments = {"failedAt": self.failed_at, "pausedUntil": self.until}
+        return {name: datetime.fromtimestamp(moment, UTC).isoformat("T", "seconds") for name, moment in moments.items()}
+
+
+def first_pause(attempts: Iterable[Attempt]) -> Pause | None:
+    """Return the pause that ends first; None if no engine is paused."""
+    return min((attempt.pause for attempt in attempts if attempt.pause), key=lambda pause: pause.until, default=None)
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """One engine's part in one search. Failure is data, and the reader may see it."""
 
@@ -122,6 +157,13 @@ class Attempt:
     """Advice for the reader, if the error has one."""
     status: int = 0
     """The HTTP status of the engine's answer, where the error knows."""
+    pause: Pause | None = None
+    """The pause of the engine after a failure: now, or before this search, which then skipped it."""
+
+    @property
+    def was_paused(self) -> bool:
+        """True if the engine was not asked, because it had failed shortly before."""
+        return self.outcome is AttemptOutcome.SKIPPED and self.pause is not None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -129,7 +171,7 @@ class Attempt:
             "outcome": self.outcome.value,
             "seconds": round(self.seconds, 3),
             "reason": self.reason,
-        }
+        } | (self.pause.to_json() if self.pause else {})
 
 
 @dataclass(frozen=True, slots=True)

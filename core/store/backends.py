@@ -287,7 +287,7 @@ class PostgresServer:
         if url.drivername in {"postgres", "postgresql"}:
             url = url.set(drivername="postgresql+psycopg")
         if url.drivername != "postgresql+psycopg":
-            raise StoreError("DATABASE_URL 无法使用。", cure="它应以 postgresql+psycopg:// 开头；留空则使用 SQLite。")
+            raise StoreError("数据库的地址无法使用。", cure="它应以 postgresql+psycopg:// 开头；留空则使用 SQLite。")
         wanted = {name: value for name, value in self.CONNECT.items() if name not in url.query}
         engine = _create_engine(url, pool_pre_ping=True, connect_args=wanted)
         event.listen(engine, "begin", _set_timeouts)

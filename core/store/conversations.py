@@ -35,7 +35,7 @@ from sqlalchemy import (
 )
 
 from core.answer import cited_sources, stored_message
-from core.answer.events import Notice
+from core.answer.events import UNFINISHED
 from core.answer.message import Message
 from core.base.chinese.script import equivalent_characters
 from core.base.compression import MAX_BYTES, compress_text, decompress_text
@@ -119,7 +119,6 @@ UNDO_SECONDS = 30 * 60
 """Time in which a deleted conversation can be restored. It is removed when the next one is begun or deleted after that.
 """
 MAX_SEARCH_LENGTH, MAX_SEARCH_WORDS = 100, 8
-UNFINISHED = Notice(kind="unfinished", text="这条回答在写完之前中断了，以上是已保存的部分。")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from core.base.errors import AppError
 class StoreError(AppError):
     kind = "store"
     default_message = "对话记录暂时无法保存或读取。"
-    default_cure = "可以继续提问，但关闭页面后新的内容可能丢失；请检查 DATA_DIR 的空间和权限，或 DATABASE_URL。"
+    default_cure = "可以继续提问，但关闭页面后新的内容可能丢失；请管理员检查数据目录的空间和权限，或数据库的地址。"
 
 
 class StoreTooNew(StoreError):
@@ -17,7 +17,7 @@ class StoreTooNew(StoreError):
     def __init__(self, *, found: int, known: int) -> None:
         super().__init__(
             f"对话数据库由更新版本的程序写成（格式 {found}，本程序只认识到 {known}），没有改动它。",
-            cure="请升级本程序，或改用另一个 DATA_DIR 或 DATABASE_URL。",
+            cure="请升级本程序，或改用另一个数据目录或数据库。",
         )
 
 

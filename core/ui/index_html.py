@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from email.utils import formatdate
 from functools import cache
 from hashlib import sha256
@@ -33,11 +34,31 @@ _HEAD = Markup("""<link rel="manifest" href="./manifest.webmanifest" />
     <meta name="theme-color" content="{dark}" media="(prefers-color-scheme: dark)" />
   </head>""").format(name=NAME, purpose=PURPOSE, light=LIGHT, dark=DARK)
 
+_LOGO = Markup((FOLDER / "icon.svg").read_text("utf-8").strip())  # noqa: S704 (a file of this program)
+_OPENING = Markup("""  <style>
+      .wy-opening {{
+        position: fixed; inset: 0; display: grid; place-content: center; justify-items: center; gap: 1rem; margin: 0;
+        background: {light}; color: #5c6166; font: 1rem/1.5 "PingFang SC", "Noto Sans CJK SC", "Microsoft YaHei", sans-serif;
+        animation: wy-opening 0.2s 0.2s both;
+      }}
+      .wy-opening svg {{ width: 3.5rem; }}
+      @keyframes wy-opening {{ from {{ opacity: 0; }} }}
+      @media (prefers-color-scheme: dark) {{ .wy-opening {{ background: {dark}; color: #a9adb3; }} }}
+      #root:has([data-testid="stMainBlockContainer"] [data-testid="stElementContainer"]) ~ .wy-opening {{ display: none; }}
+      @media print, (scripting: none) {{ .wy-opening {{ display: none; }} }}
+      @supports not selector(:has(a)) {{ .wy-opening {{ display: none; }} }}
+    </style>
+    <p class="wy-opening">{logo}{name} · 正在打开…</p>
+  """).format(light=LIGHT, dark=DARK, name=NAME, logo=_LOGO)
+"""What is seen until Streamlit has drawn something."""
+
 _BODY = Markup("""  <link rel="stylesheet" href="./style.css?{version}" />
     <script src="./scripts.js?{version}"></script>
     <script src="./page.js?{version}"></script>
   </body>""")
 """End of the body. Streamlit writes its own styles into the head, and the last of equal rules counts."""
+
+_STYLE_LINK = re.compile(r'<link rel="stylesheet"[^>]*>')
 
 _PRELOADED = ("Html", "purify.es", "TextInput", "TextField", "Autocomplete", "MenuButton")
 """Chunks of Streamlit's front end that the first question needs. Otherwise they would load only when it is asked."""
@@ -87,12 +108,19 @@ def customize_index(original: str, folder: Path) -> str:
     Streamlit's front end."""
     version = sha256("".join(map(_read, ASSETS)).encode()).hexdigest()[:12]
     return (
-        original.replace('<html lang="en">', '<html lang="zh-CN">')
+        _with_style_first(original)
+        .replace('<html lang="en">', '<html lang="zh-CN">')
         .replace("<title>Streamlit</title>", Markup("<title>%s</title>") % NAME)
         .replace("You need to enable JavaScript to run this app.", "这个页面需要 JavaScript，请在浏览器中启用。")
         .replace("</head>", _preload_links(folder) + _HEAD, 1)
-        .replace("</body>", _BODY.format(version=version), 1)
+        .replace("</body>", _OPENING + _BODY.format(version=version), 1)
     )
+
+
+def _with_style_first(html: str) -> str:
+    """Move Streamlit's style sheet to the front. A browser paints nothing before it has it, and loads six files at once."""
+    style = _STYLE_LINK.search(html)
+    return html if style is None else _STYLE_LINK.sub("", html).replace("<head>", f"<head>\n    {style[0]}", 1)
 
 
 class IndexHtml:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 VIEW = "legal_view"
+SAMPLE = "draft_sample"
+"""Session key: true while the sample draft is shown where the reader has none."""
 LAWS, CASES, DRAFT, CLAIMS, IMPORT = "查法规", "查案例", "核验文稿", "依据核验", "导入"
 VIEWS = (LAWS, CASES, DRAFT, CLAIMS, IMPORT)
 

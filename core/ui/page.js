@@ -24,7 +24,10 @@
     if (event.target.closest('[class*="st-key-fill-"]')) focusBox()
   })
 
+  // Where there is a keyboard, and room to name its keys.
+  const KEYS = hasKeyboard && matchMedia('(min-width: 641px) and (min-height: 501px)').matches ? { '问一个问题': '问一个问题，Enter 发送，Shift+Enter 换行' } : {}
   const WORDS = {
+    ...KEYS,
     'App pages': '页面',
     'Clear caches': '清除缓存',
     'Click to retry upload': '点击重新上传',
@@ -74,12 +77,6 @@
     }
   }
   const SENTENCES = {
-    'Connection error': '连接出了问题',
-    'Streamlit server is not responding. Are you connected to the internet?':
-      '服务器没有响应。请检查网络；恢复之后页面会自己接上，写好的文字还在。',
-    'Is Streamlit still running? If you accidentally stopped Streamlit, just restart it in your terminal:':
-      '问源停止运行了吗？可以在终端里重新启动：',
-    'streamlit run yourscript.py': 'make run',
     'Page not found': '没有这个页面',
     "The page that you have requested does not seem to exist. Running the app's main page.":
       '链接中的页面不存在，已经打开「对话」。',
@@ -97,6 +94,11 @@
       if (inChinese(words) !== words) texts.currentNode.data = inChinese(words)
     }
   }
+  // The page's own banner says it (style.css). The dialog would cover what there is to read.
+  const closeConnectionError = added => {
+    const title = added.querySelector('[role="dialog"] [slot="title"]')
+    if (title?.textContent === 'Connection error') title.closest('[role="dialog"]').querySelector(':scope > button').click()
+  }
   const translate = added => {
     const NAMED = '[aria-label], [title], [placeholder], [alt]'
     if (added.matches(NAMED)) translateAttributes(added)
@@ -110,7 +112,11 @@
   new MutationObserver(changes => {
     for (const { type, target, addedNodes } of changes) {
       if (type === 'attributes') translateAttributes(target)
-      for (const node of addedNodes) if (node.nodeType === Node.ELEMENT_NODE) translate(node)
+      for (const node of addedNodes) {
+        if (node.nodeType !== Node.ELEMENT_NODE) continue
+        closeConnectionError(node)
+        translate(node)
+      }
     }
     noticeBox()
   }).observe(document.documentElement, { subtree: true, childList: true, attributeFilter: ['aria-label'] })

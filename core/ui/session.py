@@ -49,6 +49,8 @@ class ChatState:
     run: Run | None = None
     pending: Question | None = None
     """Accepted question that the next run of the page starts to answer."""
+    asked: int = 0
+    """Number of questions that were sent or sent again here. With a new one the page goes to the question."""
     asked_id: str = ""
     """Id of the question that `run` answers, or that `pending` is."""
     shown: int = MESSAGES_PER_PAGE

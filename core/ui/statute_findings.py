@@ -34,19 +34,18 @@ def draw(findings: Sequence[StatuteFinding], *, key: str) -> None:
                 draw_html(finding_html(one))
 
 
+def colour_of(mark: StatuteMark) -> str:
+    return _COLOURS.get(mark, "")
+
+
 def coloured_mark(mark: StatuteMark) -> str:
     """Return a mark for a Streamlit label. Its shape says the same as its colour."""
-    colour = _COLOURS.get(mark)
+    colour = colour_of(mark)
     return f":{colour}[{mark}]" if colour else mark.value
 
 
-def badge(mark: StatuteMark, text: str) -> str:
-    """Return a mark with its meaning for a Streamlit label, for long lists."""
-    return f":{_COLOURS.get(mark, 'blue')}-badge[{mark} {escape_label(text)}]"
-
-
 def mark_html(mark: StatuteMark) -> Markup:
-    return Markup('<b class="wy-mark %s">%s</b>') % (_COLOURS.get(mark, ""), mark)
+    return Markup('<b class="wy-mark %s">%s</b>') % (colour_of(mark), mark)
 
 
 def citation_label(finding: StatuteFinding) -> str:
@@ -64,13 +63,25 @@ def short_name(law: str) -> str:
 def finding_html(finding: StatuteFinding) -> Markup:
     """Return the finding in words, the text's claim beside the article, and a link to the article's page."""
     verdict = (mark_html(finding.mark), finding.meaning, finding.note)
-    parts = Markup('<div class="wy-verdict">%s <b>%s。</b>%s</div>') % verdict
+    return Markup('<div class="wy-law"><div class="wy-verdict">%s <b>%s。</b>%s</div>%s</div>') % (
+        *verdict,
+        _details(finding),
+    )
+
+
+def details_html(finding: StatuteFinding) -> Markup:
+    """Return the finding without its words, for a place where they stand already."""
+    return Markup('<div class="wy-law">%s</div>') % _details(finding)
+
+
+def _details(finding: StatuteFinding) -> Markup:
+    parts = Markup()
     if finding.is_misquoted and finding.quote and finding.text:
         parts += quotation_diff_html(finding.quote, finding.text)
     if finding.text:
         article = _article_section(finding, finding.text)
         parts += _two_columns(finding.claim, article) if finding.claim else article
-    return Markup('<div class="wy-law">%s</div>') % parts
+    return parts
 
 
 def _article_section(finding: StatuteFinding, text: str) -> Markup:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from core.agent.reading_tool import PageRequest
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent, SearchFinished, ToolFinished, ToolStarted
 from core.answer.export import answer_as_markdown
 from core.answer.message import Message, message_from_run
@@ -17,6 +16,7 @@ from core.base.web_addresses import host_of
 from core.llm.tokens import estimate_tokens
 from core.reading.attached_files import file_page
 from core.reading.extraction_types import ExtractedText
+from core.run import PageRequest
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult, Source
 from support.agents import RunningAgent, agent, answer, final, of, search_step, wired_agent
@@ -273,7 +273,7 @@ def test_reading_ends_with_its_own_time_and_the_run_goes_on(web: Web) -> None:
     engines = found(web.behave("slow.example/", silence), web.page("news.example/", NEWS.encode()))
     steps = search_step("水表"), read_step("1, 2"), final("不需要[2]。")
     events, prompts = asked(*steps, engines=engines, environ={"READING_TIMEOUT": "6"})
-    assert "没有读到：[1]（超时）" in observed(prompts)
+    assert "没有读到：[1]（太慢）" in observed(prompts)
     assert PAYS_NOTHING in observed(prompts)
     assert answer(events).text == "不需要[2]。"
 

@@ -384,7 +384,7 @@ def test_a_model_error_before_anything_was_found_is_explained_and_chat_mode_sugg
     with agent([ModelAuthError()]) as world:
         failed = failure(world.ask())
     assert failed.kind == "model_auth"
-    assert "OPENAI_API_KEY" in failed.message
+    assert "「设置」页面的「模型」" in failed.message
     assert "Chat 模式" in failed.message
 
 

@@ -204,9 +204,7 @@ def test_passing_trouble_before_the_first_token_is_retried(trouble: list[Any]) -
         assert answer(world.ask()).text == "好。"
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"), [(500, "model_overloaded"), (401, "model_auth"), (429, "model_overloaded")]
-)
+@pytest.mark.parametrize(("status", "kind"), [(500, "model_fault"), (401, "model_auth"), (429, "model_overloaded")])
 def test_lasting_trouble_is_explained(status: int, kind: str) -> None:
     with wired_agent() as world:
         world.server.reply = in_turn([Fail(status)])

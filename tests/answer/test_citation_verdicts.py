@@ -259,12 +259,14 @@ def test_a_sentence_that_names_an_article_has_the_worst_verdict_on_it_instead_of
     assert "守塔人应当点灯。≠ 所述内容与条文不符因此，他违法了。结论，未核" in shown(html)
     assert 'class="wy-uncited wy-mark red"' in html
     assert "&lt;b&gt;条文为" in html
-    assert check.to_json()["uncited"][0]["statute"]["mark"] == "≠"
+    [named] = check.to_json()["statutes"]
+    assert named["statute"]["mark"] == "≠"
+    assert named["text"] not in [one["text"] for one in check.to_json()["uncited"]]
 
 
 def test_a_verdict_is_green_only_where_the_article_agrees() -> None:
     check = with_statutes(UNCITED, StatuteCheck(FOUND[:1], FOUND[:1]))
-    assert "✓ 引述与条文一致" in shown(drawn(NAMING, check))
+    assert "✓法条核验 《灯塔法》第三条：引述与条文一致。" in shown(drawn(NAMING, check))
 
 
 def test_without_a_library_a_sentence_that_names_an_article_has_no_source() -> None:

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from core.answer.check_texts import source_texts
-from core.answer.citations import INVENTED, drop_unsourced
+from core.answer.citations import INVENTED, drop_invented
 from core.answer.events import Answer, Checked, RunEvent, SearchFinished, TextDelta, ToolStarted
 from core.answer.export.json_file import as_json
 from core.answer.export.markdown_text import as_markdown
@@ -52,7 +52,7 @@ CASES = {
 
 @pytest.mark.parametrize(("written", "left"), CASES.items())
 def test_numbers_without_a_source_go_and_ordinary_brackets_stay(written: str, left: str) -> None:
-    assert drop_unsourced(written, KNOWN) == left
+    assert drop_invented(written, KNOWN)[0] == left
 
 
 def visible(markdown: str) -> str:
@@ -61,12 +61,13 @@ def visible(markdown: str) -> str:
 
 @pytest.mark.parametrize("written", CASES)
 def test_the_text_says_what_the_page_shows(written: str) -> None:
-    assert visible(drop_unsourced(written, KNOWN)) == visible(written)
+    assert visible(drop_invented(written, KNOWN)[0]) == visible(written)
 
 
 def test_a_number_marked_as_invented_goes_even_if_there_is_such_a_source() -> None:
     assert (
-        drop_unsourced(f"甲[{INVENTED}1]，乙[1]，`a[{INVENTED}1]`，a[{INVENTED}1]", KNOWN) == "甲，乙[1]，`a[1]`，a[1]"
+        drop_invented(f"甲[{INVENTED}1]，乙[1]，`a[{INVENTED}1]`，a[{INVENTED}1]", KNOWN)[0]
+        == "甲，乙[1]，`a[1]`，a[1]"
     )
 
 
@@ -77,9 +78,9 @@ def grown(pieces: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("written", CASES)
 def test_however_it_is_cut_the_growing_text_ends_the_same(written: str) -> None:
-    assert "".join(grown(list(written))) == drop_unsourced(written, KNOWN)
+    assert "".join(grown(list(written))) == drop_invented(written, KNOWN)[0]
     for first in range(1, len(written)):
-        assert "".join(grown([written[:first], written[first:]])) == drop_unsourced(written, KNOWN)
+        assert "".join(grown([written[:first], written[first:]])) == drop_invented(written, KNOWN)[0]
 
 
 PIECES = st.sampled_from([*"[]【】()` \n,。甲a1279=:-", "[1]", "[7]", "[1, 7]", "```\n", "\n\n"])
@@ -94,7 +95,7 @@ def test_growing_never_takes_anything_back(pieces: list[str], size: int) -> None
     written = "".join(pieces)
     assume(not re.search(r"[\[【][^\]】]*[\[【]|\]\(", written))
     chunks = [written[at : at + size] for at in range(0, len(written), size)]
-    assert "".join(grown(chunks)) == drop_unsourced(written, KNOWN)
+    assert "".join(grown(chunks)) == drop_invented(written, KNOWN)[0]
 
 
 @pytest.mark.parametrize("plain", ["没有括号的文字", "[说明", "（括号）", "a = b", "![", "第 7 条"])
@@ -131,7 +132,7 @@ def test_the_events_of_a_run_cite_only_what_was_found() -> None:
     ]
     events = [sourced for event in given_events for sourced in run.sourced(event)]
     assert [event.type for event in events] == [
-        "text_delta", "text_delta", "tool_started", "search_finished", "text_delta", "answer",
+        "text_delta", "text_delta", "tool_started", "search_finished", "text_delta", "notice", "answer",
     ]  # fmt: skip
     message = message_from_run(events, seconds=0)
     assert message.text == "甲[1]乙"

@@ -13,7 +13,7 @@ from docx import Document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.answer.citations import INVENTED, cited_numbers, drop_unsourced
+from core.answer.citations import INVENTED, cited_numbers, drop_invented
 from core.answer.events import SearchFinished
 from core.answer.export.html_page import as_html
 from core.answer.export.json_file import as_json
@@ -188,7 +188,7 @@ WRITTEN = [
 @pytest.mark.parametrize("known", [(), KNOWN])
 @pytest.mark.parametrize("written", KEPT_AND_CITES_NOTHING)
 def test_values_stay_whatever_sources_there_are(written: str, known: set[int]) -> None:
-    assert drop_unsourced(written, known) == written
+    assert drop_invented(written, known)[0] == written
     assert cited_numbers(written, SOURCES) == ()
 
 
@@ -196,26 +196,26 @@ def test_values_stay_whatever_sources_there_are(written: str, known: set[int]) -
 def test_in_doubt_a_bracket_cites_if_all_its_numbers_have_a_source(written: str, count: int) -> None:
     with_sources, without = (written.format(*range(first, first + count)) for first in (1, 7))
     assert cited_numbers(with_sources, SOURCES) == tuple(range(1, count + 1))
-    assert drop_unsourced(with_sources, KNOWN) == with_sources
-    assert drop_unsourced(with_sources, ()) == with_sources
-    assert drop_unsourced(without, KNOWN) == without
+    assert drop_invented(with_sources, KNOWN)[0] == with_sources
+    assert drop_invented(with_sources, ())[0] == with_sources
+    assert drop_invented(without, KNOWN)[0] == without
 
 
 @pytest.mark.parametrize(("written", "numbers"), CITED)
 def test_citations_are_recognised(written: str, numbers: tuple[int, ...]) -> None:
     assert cited_numbers(written, SOURCES) == numbers
-    assert drop_unsourced(written, KNOWN) == written
+    assert drop_invented(written, KNOWN)[0] == written
 
 
 @pytest.mark.parametrize("known", [(), KNOWN])
 @pytest.mark.parametrize(("written", "left"), DROPPED.items())
 def test_invented_citations_go(written: str, left: str, known: set[int]) -> None:
-    assert drop_unsourced(written, known) == left
+    assert drop_invented(written, known)[0] == left
 
 
 @pytest.mark.parametrize(("written", "left"), PARTLY_SOURCED.items())
 def test_what_has_a_source_stays(written: str, left: str) -> None:
-    assert drop_unsourced(written, KNOWN) == left
+    assert drop_invented(written, KNOWN)[0] == left
 
 
 def visible(html: str) -> str:
@@ -224,9 +224,9 @@ def visible(html: str) -> str:
 
 @pytest.mark.parametrize("written", WRITTEN)
 def test_the_text_says_what_the_page_shows(written: str) -> None:
-    left = drop_unsourced(written, KNOWN)
+    left = drop_invented(written, KNOWN)[0]
     assert visible(render_html(left, SOURCES)) == visible(render_html(written, SOURCES))
-    assert drop_unsourced(left, KNOWN) == left, "nothing more is found in what is left"
+    assert drop_invented(left, KNOWN)[0] == left, "nothing more is found in what is left"
 
 
 def test_the_exports_say_it_too() -> None:
@@ -235,7 +235,7 @@ def test_the_exports_say_it_too() -> None:
     written = "\n\n".join([*kept, *(text for text in DROPPED if "\n" not in text), "输出 [7]。", "可以撤回 [1, 2]。"])
     found = SearchFinished(SearchResponse(SearchQuery("q"), provider="fake"), SOURCES)
     message = Message("assistant", written, (found,), SOURCES)
-    left = drop_unsourced(written, KNOWN)
+    left = drop_invented(written, KNOWN)[0]
     [exported] = json.loads(as_json("题", [message]))["messages"]
     assert exported["text"] == message.shown_text == left
     assert left in as_markdown("题", [message]).replace("\\", "")
@@ -257,7 +257,7 @@ def grown(pieces: Iterable[str], known: Container[int]) -> str:
 @pytest.mark.parametrize("known", [(), KNOWN])
 @pytest.mark.parametrize("written", WRITTEN)
 def test_however_it_is_cut_the_growing_text_ends_the_same(written: str, known: Container[int]) -> None:
-    whole = drop_unsourced(written, known)
+    whole = drop_invented(written, known)[0]
     assert grown(written, known) == whole
     assert all(grown([written[:at], written[at:]], known) == whole for at in range(1, len(written)))
 
@@ -282,8 +282,8 @@ def deltas(draw: st.DrawFn) -> list[str]:
 @given(deltas(), st.sampled_from([(), KNOWN]))
 def test_the_borders_of_deltas_do_not_matter(pieces: list[str], known: Container[int]) -> None:
     written = "".join(pieces)
-    assert grown(pieces, known) == drop_unsourced(written, known)
-    assert grown(written, known) == drop_unsourced(written, known)
+    assert grown(pieces, known) == drop_invented(written, known)[0]
+    assert grown(written, known) == drop_invented(written, known)[0]
 
 
 @pytest.mark.parametrize(

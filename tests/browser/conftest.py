@@ -75,13 +75,16 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visitor]]:
             *,
             path: str = "",
             width: int = 1280,
+            height: int = 844,
+            scale: int = 1,
             dark: bool = False,
             zone: str | None = None,
             touch: bool = False,
             watched: bool = False,
         ) -> Visitor:
             context = browser.new_context(
-                viewport={"width": width, "height": 844},
+                viewport={"width": width, "height": height},
+                device_scale_factor=scale,
                 color_scheme="dark" if dark else "light",
                 locale="zh-CN",
                 timezone_id=zone,

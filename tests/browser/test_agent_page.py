@@ -121,7 +121,11 @@ def ask_the_agent(visitor: Visitor, model_server: OpenAIServer, *, calls: int) -
     model_server.reply = in_turn(*([call] for call in search), [Call("no_such_tool", "{}")], [ANSWER])
     visitor.ask("怎么打开联网搜索？")
     answer = visitor.page.get_by_test_id("stChatMessage").last
-    expect(answer.get_by_text(f"{calls + 2} 轮")).to_be_visible()
+    expect(answer.locator(".wy-cost")).to_be_visible()
+    visitor.settled()
+    answer.get_by_role("button", name="更多").click()
+    expect(visitor.page.locator(".wy-menu").filter(has_text=f"{calls + 2} 轮")).to_be_visible()
+    visitor.page.keyboard.press("Escape")
     visitor.settled()
     return answer
 
@@ -153,13 +157,12 @@ def test_the_rail_is_light_says_what_failed_and_stays_folded(
 
     expect(answer.locator(".wy-answer math")).to_have_count(2)
     expect(answer.locator(".wy-named").first).to_be_visible()
-    answer.get_by_role("button", name="复制").click()
+    answer.get_by_role("button", name="复制", exact=True).click()
     expect(answer.locator(".wy-copy")).to_have_attribute("data-said", "已复制")
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("根据 [1] 的说法，$a^2+b^2=c^2$，见 [1]。\n\n| 产品 QuantumScape | 能量密度 |")
-    assert "| --- | --- |" in copied
-    assert "```python\nprint(1)\n```" in copied
-    assert re.search(r"\*\*参考文献\*\*\n\n- \\\[1\\\] \[.+\]\(http.+\) — ", copied)
+    copied = page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")
+    assert copied.startswith("根据 [1] 的说法，$a^2+b^2=c^2$，见 [1]。\n\n产品 QuantumScape\t能量密度\t")
+    assert "\tsolid-state lithium-metal\t$E=mc^2$\n\nprint(1)\n\n" in copied
+    assert re.search(r"\n\n参考文献\n\[1\] .+ · http://", copied)
 
     answer.get_by_text("已搜索 3 次").click()
     expect(lines).to_have_count(0)

@@ -147,7 +147,8 @@ def test_an_answer_goes_on_until_it_is_stopped_replaced_or_left_and_is_kept(
 
 FAILURES = {
     "401": "拒绝了当前的密钥",
-    "500": "正忙",
+    "403": "模型服务拒绝了访问（403）",
+    "500": "模型服务出错（500）",
     "empty": "空的回答",
     "disconnect": "途中断开",
     "hang": "规定时间内没有继续输出",
@@ -233,7 +234,7 @@ def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
     visitor.search_on()
     visitor.ask("SearXNG 返回 403 怎么办？")
     visitor.answered("参考文献")
-    visitor.page.get_by_text("导出", exact=True).click()
+    visitor.page.get_by_role("button", name="导出").click()
     with visitor.page.expect_download() as download:
         visitor.page.get_by_text("网页（HTML）").click()
     text = Path(download.value.path()).read_text("utf-8")
@@ -253,7 +254,7 @@ def test_an_answer_can_be_taken_away(serve: Serve, visit: Visit) -> None:
     for unwanted in (page.get_by_test_id("stSidebar"), page.get_by_test_id("stChatInput"), page.get_by_role("button")):
         expect(unwanted.filter(visible=True)).to_have_count(0)
     expect(page.locator(".wy-refs").filter(visible=True)).to_have_count(1)
-    expect(page.get_by_test_id("stAppScrollToBottomContainer")).to_have_css("overflow", "visible")
+    expect(page.get_by_test_id("stMain")).to_have_css("overflow", "visible")
 
 
 def test_the_last_question_can_be_changed_and_answered_again_and_another_browser_sees_none_of_it(
@@ -262,6 +263,7 @@ def test_the_last_question_can_be_changed_and_answered_again_and_another_browser
     visitor, other = visit(serve(**EMBEDDED)), visit(serve(**EMBEDDED))
     visitor.ask("你是谁")
     visitor.answered("内置摘录模型")
+    visitor.page.get_by_role("button", name="更多").click()
     visitor.page.get_by_role("button", name="修改问题").click()
     box = visitor.page.get_by_role("dialog").get_by_role("textbox")
     box.fill("who are you, only one person knows")

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from support.app_server import AppServer
+from support.axe import EVERY_VIEW, judge
 from support.found_pages import FoundPages, found_pages, reading_environment
 from support.openai_server import OpenAIServer, in_turn
 from support.visitor import Visitor
@@ -57,9 +58,9 @@ def see_the_marks(visitor: Visitor) -> None:
     chips = last(visitor).locator(".wy-answer sup.cite")
     expect(chips).to_have_class(["cite supported", "cite contradicted", "cite absent", "cite unchecked"])
     expect(last(visitor).locator(".wy-uncited")).to_have_count(1)
-    expect(
-        last(visitor).get_by_text("4 处引用：1 处有据 · 1 处不符 · 1 处未见 · 1 处未核 · 1 句无出处")
-    ).to_be_visible()
+    expect(last(visitor).locator("summary").filter(has_text="核验 ·")).to_contain_text(
+        "核验 · 1 处不符 · 1 处未见 · 1 处有据 · 1 处未核 · 1 句无出处", use_inner_text=True
+    )
 
 
 def test_each_number_says_what_was_compared_and_shows_it_in_a_card_a_list_and_the_stored_text(
@@ -95,7 +96,7 @@ def test_each_number_says_what_was_compared_and_shows_it_in_a_card_a_list_and_th
     expect(first.locator(".wy-card")).to_be_visible()
 
     # The list shows problems first, and one kind on demand.
-    last(visitor).get_by_text("4 处引用").click()
+    last(visitor).get_by_text("核验 ·").click()
     rows = last(visitor).locator(".wy-claims li")
     expect(rows).to_have_count(5)
     expect(rows.first).to_contain_text("不符")
@@ -157,11 +158,13 @@ def test_a_sentence_without_a_number_that_the_page_says_has_a_dashed_chip_that_i
     expect(chip).to_have_css("border-top-style", "dashed")
     chip.hover()
     expect(chip.locator(".wy-card")).to_contain_text("模型没有标注来源；原文与 [1] 相符。")
-    expect(last(visitor).get_by_text("依据核验 · 1 句无出处 · 1 句未标注，与来源相符")).to_be_visible()
-    last(visitor).get_by_role("button", name="复制").click()
+    expect(last(visitor).get_by_text("核验 · 1 句无出处 · 1 句未标注，与来源相符")).to_be_visible()
+    last(visitor).get_by_role("button", name="复制", exact=True).click()
     expect(last(visitor).locator(".wy-copy")).to_have_attribute("data-said", "已复制")
-    copied = visitor.page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith(f"{UNNUMBERED}\n\n**与回答相符的来源（模型没有标注）**\n\n- \\[1\\] [供水量增加](http")
+    copied = visitor.page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")
+    assert copied.startswith(
+        f"{UNNUMBERED}\n\n与回答相符的来源（模型没有标注）\n[1] 供水量增加 · 127.0.0.1 · 2024-10-12 · http"
+    )
 
 
 TAB = "依据核验"
@@ -210,3 +213,25 @@ def test_any_text_is_checked_against_addresses_and_keeps_its_place(
         visitor.settled()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert visitor.foreign == []
+
+
+INVENTED = "今年前三季度全市供水总量为 1.2 亿立方米[1]。居民都很高兴[6]。新水厂的设计由海外团队完成[2][7]。"
+
+
+def test_a_source_that_does_not_exist_is_said_at_its_place_and_below_and_after_a_reload(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
+) -> None:
+    model_server.reply = in_turn([INVENTED])
+    visitor = visit(serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply")))
+    visitor.search_on()
+    visitor.ask("前三季度供水量是多少？")
+    visitor.answered("居民都很高兴")
+    for _ in range(2):
+        remarks = last(visitor).locator(".wy-answer .wy-remark")
+        expect(remarks).to_have_text(["无出处（来源 6 不存在）", "来源 7 不存在"])
+        expect(last(visitor).locator("div.wy-remark")).to_contain_text("模型引用了不存在的来源 6、7")
+        expect(last(visitor).get_by_test_id("stAlert")).to_have_count(0)
+        expect(last(visitor).locator(".wy-answer")).not_to_contain_text("[6]")
+        visitor.page.reload()
+        visitor.answered("居民都很高兴")
+    assert judge(visitor, EVERY_VIEW, within=".wy-answer") == []

@@ -235,7 +235,7 @@ def test_a_list_of_four_hundred_models(app: AppServer, visit: Visit, model: Open
     choose(visitor, "其他 OpenAI 兼容地址")
     point_to(visitor, model.url)
     field(page, "密钥").fill(KEY)
-    page.get_by_text("这家服务列出了 400 个").wait_for()
+    page.get_by_text("共 400 个").wait_for()
     visitor.settled()
     box = page.get_by_role("combobox", name="模型")
     box.fill("model-377")
@@ -249,7 +249,7 @@ def save(visitor: Visitor, model: OpenAIServer) -> None:
     choose(visitor, "其他 OpenAI 兼容地址")
     point_to(visitor, model.url)
     field(visitor.page, "密钥").fill(KEY)
-    visitor.page.get_by_text("这家服务列出了").wait_for()
+    visitor.page.get_by_text("也可以自己输入").wait_for()
     visitor.settled()
     visitor.page.get_by_role("button", name="保存").click()
     visitor.page.get_by_text("现在由 ok 回答").wait_for()
@@ -267,7 +267,7 @@ def test_no_key_comes_back_and_none_is_anywhere_else(
     assert KEY not in page.content()
 
     page.reload()
-    page.get_by_text("这家服务列出了").wait_for()  # with the key that was saved
+    page.get_by_text("也可以自己输入").wait_for()  # with the key that was saved
     visitor.settled()
     expect(field(page, "密钥")).to_have_attribute("placeholder", "已有密钥，留空则不变")
     page.get_by_role("tab", name="配置").click()
@@ -315,7 +315,7 @@ def test_what_the_environment_holds_is_locked_and_says_why(visit: Visit, model: 
         page = visitor.page
         expect(page.get_by_text("OPENAI_API_KEY、OPENAI_BASE_URL 由环境变量")).to_be_visible()
         expect(field(page, "密钥")).to_have_count(0)
-        page.get_by_text("这家服务列出了 2 个").wait_for()
+        page.get_by_text("共 2 个").wait_for()
         visitor.settled()
         page.get_by_role("button", name="保存").click()
         expect(page.get_by_text("现在由 ok 回答")).to_be_visible()

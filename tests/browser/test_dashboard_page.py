@@ -78,7 +78,7 @@ def test_real_questions_become_figures_that_can_be_filtered_and_saved(dashboard:
     page = dashboard.page
     searches = figure(page, "搜索")
     assert searches == 1
-    expect(metric(page, "搜索成功率").get_by_text("无可比")).to_be_visible()
+    expect(metric(page, "搜索成功率").get_by_text("暂不比较")).to_be_visible()
     expect(metric(page, "搜索").locator(".mark-line path")).to_have_css("display", "inline")
     until(lambda: side_by_side(page, "搜索的次数", "回答的次数"))
     assert page.get_by_test_id("stMainBlockContainer").evaluate("box => box.clientWidth") > 900

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from core.legal.imports.law_package import installed_law_package
 from support.app_server import AppServer
+from support.axe import judge
 from support.visitor import Visitor
 
 pytestmark = [
@@ -45,3 +46,25 @@ def test_a_citation_is_checked_without_any_import(fresh: AppServer, visit: Calla
     page.get_by_role("textbox", name="文稿").fill("《劳动合同法》第九百条规定，公司可以不付工资。")
     page.get_by_role("button", name="核验", exact=True).click()
     expect(page.get_by_text("没有这一条").first).to_be_visible()
+
+
+def test_one_click_shows_an_article_with_its_text(fresh: AppServer, visit: Callable[..., Visitor]) -> None:
+    page = visit(fresh).page
+    page.get_by_role("button", name="查一条法条").click()
+    page.get_by_role("heading", name="《劳动合同法》第三十八条").wait_for()
+    expect(page.locator(".wy-article")).to_contain_text("未及时足额支付劳动报酬的")
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_one_click_shows_verdicts_on_a_sample(
+    fresh: AppServer, visit: Callable[..., Visitor], width: int, *, dark: bool
+) -> None:
+    visitor = visit(fresh, width=width, dark=dark)
+    page = visitor.page
+    page.get_by_role("button", name="核验一份文稿").click()
+    expect(page.get_by_text("示例文稿：共引用 8 处：有问题 4 · 只查到条文存在 1 · 未核 1 · 一致 2")).to_be_visible()
+    for tag in ("≠ 所述内容与条文不符", "≠ 引文与条文不一致", "✗ 没有这一条", "⌛ 已废止", "✓ 引述与条文一致"):
+        expect(page.locator(".wy-tag").get_by_text(tag).first).to_be_visible()
+    expect(page.get_by_text("错误是故意留下的")).to_be_visible()
+    visitor.settled()
+    assert judge(visitor) == [], "the sample"

@@ -63,7 +63,7 @@ def test_a_search_is_shown_while_it_runs(held: Held, visit: Callable[..., Visito
     held.found.set()
     visitor.answered("tokens")
     expect(line.locator("> summary")).to_have_text(
-        re.compile(r"搜索「离婚冷静期是多久」 · SearXNG · 10 条，5 条交给模型 · [\d.]+ 秒")
+        re.compile(r"搜索「离婚冷静期是多久」 · SearXNG · 10 条，取用 5 条 · [\d.]+ 秒")
     )
 
 

@@ -132,7 +132,7 @@ def test_the_agent_reads_before_all_eyes_and_its_pages_are_kept(
 
 
 def see_what_the_agent_read(visitor: Visitor) -> None:
-    read = last(visitor).locator("summary").filter(has_text="阅读「[1, 2]」 · 1 个已读全文，1 个仅摘要")
+    read = last(visitor).locator("summary").filter(has_text="阅读 [1][2] · 1 个已读全文，1 个仅摘要")
     expect(read).to_be_visible()
     cited = last(visitor).locator("ol.wy-refs li")
     expect(cited.filter(has_text="供水量增加").last).to_contain_text("2024-10-12 · 已读全文 · ")

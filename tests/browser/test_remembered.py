@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 Serve = Callable[..., AppServer]
 Visit = Callable[..., Visitor]
 
-OFFER = "联网搜索现在关闭"
+OFFER = "现在不联网"
 
 
 def sidebar(page: Page) -> Locator:
@@ -76,7 +76,7 @@ def test_the_offer_is_taken_with_one_click_and_comes_no_more(two_models: AppServ
 
 def test_who_keeps_it_off_is_left_in_peace(two_models: AppServer, visit: Visit) -> None:
     visitor = visit(two_models)
-    visitor.page.get_by_role("button", name="保持关闭").click()
+    visitor.page.get_by_role("button", name="先不用").click()
     expect(visitor.page.get_by_text(OFFER)).to_have_count(0)
     visitor.settled()
     visitor.page.reload()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -37,6 +38,11 @@ def lawful(serve: Serve, model_server: OpenAIServer, tmp_path_factory: pytest.Te
     return serve(**model, SEARCH_PROVIDER_PRIORITY="bundled", AGENT_STRATEGY="tools", DATA_DIR=str(folder / "data"))
 
 
+def unfold_check(visitor: Visitor) -> None:
+    visitor.page.get_by_test_id("stChatMessage").last.get_by_text("核验 ·").click()
+    visitor.settled()
+
+
 def chips(visitor: Visitor) -> Locator:
     answer = visitor.page.get_by_test_id("stChatMessage").last
     return answer.get_by_test_id("stPopover").filter(has_text="法》第")
@@ -50,6 +56,8 @@ def test_marks_and_articles_before_and_after_a_reload(
     visitor.ask("守塔人要做什么？ script:laws")
     visitor.answered("tokens")
     for _ in range(2):
+        expect(visitor.page.get_by_text("法条 1 条查无")).to_have_css("color", "rgb(168, 50, 63)")
+        unfold_check(visitor)
         expect(chips(visitor)).to_have_count(3)
         for number, chip in enumerate(CHIPS):
             expect(chips(visitor).nth(number)).to_contain_text(chip)
@@ -78,6 +86,7 @@ def test_what_was_said_stands_beside_the_article_and_on_a_phone_above_it(
     visitor = visit(lawful)
     visitor.ask("签了两年劳动合同，试用期最长多久？ script:probation")
     visitor.answered("tokens")
+    unfold_check(visitor)
     expect(chips(visitor)).to_have_count(4)
     assert not any("✓" in chip.inner_text() for chip in chips(visitor).all())
     for width, scheme in BOTH_WAYS:
@@ -86,7 +95,7 @@ def test_what_was_said_stands_beside_the_article_and_on_a_phone_above_it(
         visitor.settled()
         chips(visitor).nth(3).get_by_role("button").click()
         body = visitor.page.get_by_test_id("stPopoverBody")
-        expect(body).to_contain_text("所述内容与条文不符。所述“不得超过六个月”，条文为“不得超过二个月”。")
+        expect(body).to_contain_text("所述内容与条文不符。文中写「不得超过六个月」，条文是「不得超过二个月」。")
         visitor.settled()
         said, article = (column.bounding_box() for column in body.locator(".wy-beside > div").all())
         assert said
@@ -143,8 +152,36 @@ def test_a_conclusion_and_a_sentence_that_names_an_article_are_told_in_the_text(
     answer = visitor.page.locator(".wy-answer").last
     for _ in range(2):
         remarks = answer.locator(".wy-uncited")
-        expect(remarks).to_have_text(["结论，未核", "✓ 引述与条文一致", "≠ 所述内容与条文不符", "结论，未核"])
+        expect(remarks).to_have_text(
+            [
+                "结论，未核",
+                "✓法条核验 《劳动合同法》第三十八条：引述与条文一致。",
+                "≠ 所述内容与条文不符",
+                "结论，未核",
+            ]
+        )
         expect(answer).not_to_contain_text("无出处")
         visitor.page.reload()
         visitor.answered("tokens")
-    expect(visitor.page.get_by_text("1 句引述与条文一致 · 1 句所述内容与条文不符 · 2 句结论，未核")).to_be_visible()
+    expect(visitor.page.locator("summary").filter(has_text="核验 ·").last).to_contain_text(
+        re.compile("核验 · 法条 1 条不一致 · .*法条 1 条一致 · 2 句结论，未核")
+    )
+
+
+def test_a_copy_takes_along_what_is_wrong_about_a_statute_and_leaves_the_rest(
+    lawful: AppServer, visit: Visit, model_server: OpenAIServer
+) -> None:
+    model_server.script = [CONCLUDED]
+    visitor = visit(lawful)
+    page = visitor.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visitor.search_on()
+    visitor.ask("劳动合同期限一年以上不满三年的，试用期不得超过多久？ script:copied")
+    visitor.answered("tokens")
+    answer = page.get_by_test_id("stChatMessage").last
+    answer.get_by_role("button", name="复制", exact=True).click()
+    expect(answer.locator(".wy-copy")).to_have_attribute("data-said", "已复制")
+    copied = page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")
+    assert "百分之五十〔法条核验 《劳动合同法》第二十条：" in copied.replace("。〔", "〔")
+    assert copied.count("〔") == 1
+    assert not any(word in copied for word in ("结论，未核", "✓", "引述与条文一致"))

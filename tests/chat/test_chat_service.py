@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.answer.check_results import InventedCitation
 from core.answer.events import (
     Answer,
     Notice,
@@ -19,7 +20,9 @@ from core.answer.events import (
 )
 from core.answer.message import Message, message_from_run
 from core.base.errors import InputError
+from core.base.text import paste_lines, split_paste_lines
 from core.run.question import AnswerOptions
+from core.search.engines.searxng import ENABLE_JSON
 from core.search.errors import EngineMisconfigured, EngineTimeout
 from core.search.prompt_format import CLOSE_FENCE, OPEN_FENCE
 from support.fake_engines import FakeEngine, results
@@ -43,8 +46,8 @@ def test_without_search_nothing_is_searched_and_nothing_is_cited() -> None:
     with scripted_app(says=[["你好", "[1]。"]], engines=[engine]) as (app, _):
         events = list(app.chat.stream("在吗"))
     assert engine.queries == []
-    assert kinds(events) == ["text_delta", "text_delta", "answer", "usage"]
-    assert events[2] == Answer("你好。", ())
+    assert kinds(events) == ["text_delta", "text_delta", "notice", "checked", "answer", "usage"]
+    assert events[4] == Answer("你好。", (), (InventedCitation(2, (1,)),))
     assert streamed(events) == "你好。"
 
 
@@ -127,7 +130,7 @@ def test_a_failed_search_is_told_to_reader_and_model_and_the_answer_goes_on() ->
     with scripted_app(says=[["我凭记忆回答[1]"]], engines=[FakeEngine("slow", EngineTimeout())]) as (app, model):
         events = list(app.chat.stream("问题", options=SEARCH))
     notice = next(event for event in events if isinstance(event, Notice))
-    assert "没有使用搜索结果" in notice.text
+    assert "这次没有搜到内容" in notice.text
     finished = next(event for event in events if isinstance(event, SearchFinished))
     assert [attempt.engine for attempt in finished.response.attempts] == ["slow"]
     assert finished.sources == ()
@@ -279,7 +282,7 @@ def test_sources_that_the_prompt_has_no_room_for_are_left_out() -> None:
 def test_an_answer_that_used_no_source_says_so() -> None:
     with scripted_app(says=[["凭记忆说[9]。"]], engines=[FakeEngine("fake", results(3))]) as (app, _):
         events = list(app.chat.stream("问题", options=SEARCH))
-    assert [event.kind for event in events if isinstance(event, Notice)] == ["sources_unused"]
+    assert [event.kind for event in events if isinstance(event, Notice)] == ["invented_source", "sources_unused"]
     assert isinstance(events[-2], Answer)
 
 
@@ -299,13 +302,18 @@ class SlowlyFailing(FakeEngine):
         raise EngineTimeout
 
 
-def test_lines_to_paste_keep_their_breaks_and_nothing_stands_behind_them() -> None:
-    cure = "请写入下面两行并重启：\nsearch:\n  formats: [html, json]"
+def test_lines_to_paste_stand_between_whole_sentences() -> None:
+    cure = f"请写入下面两行并重启：{paste_lines(ENABLE_JSON)}"
     engine = FakeEngine("searxng", EngineMisconfigured("没有开放 JSON。", cure=cure))
     with scripted_app(says=[["好"]], engines=[engine]) as (app, _):
         events = list(app.chat.stream("问题", options=SEARCH))
     notice = next(event for event in events if isinstance(event, Notice))
-    assert notice.text.endswith("search:\n  formats: [html, json]")
+    before, lines, after = split_paste_lines(notice.text)
+    assert before[0].endswith("请写入下面两行并重启：")
+    assert lines == (ENABLE_JSON, True)
+    assert after == ("也可以先关闭联网搜索。", False)
+    assert notice.pause is not None
+    assert "pausedUntil" in notice.to_json()
 
 
 def test_the_advice_at_the_limit_is_given_once() -> None:

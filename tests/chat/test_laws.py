@@ -74,7 +74,7 @@ def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Pat
     assert [has_search_failed(found.response) for found in (laws, web)] == [False, True]
     (notice,) = (event for event in events if isinstance(event, Notice))
     assert "没有网页" in notice.text
-    assert "没有使用搜索结果" not in notice.text
+    assert "没有搜到内容" not in notice.text
     prompt = str(model.asked[-1][-1].content)
     assert "不是网页" in prompt
     assert "百分之二百" in prompt
@@ -82,7 +82,7 @@ def test_a_failed_web_search_is_one_although_the_articles_are_used(data_dir: Pat
     assert answer.sources == laws.sources[:1]
 
 
-@pytest.mark.parametrize("said", ["以下回答没有来源可以引用。", "本次回答没有使用搜索结果。"])
+@pytest.mark.parametrize("said", ["以下回答没有来源可以引用。", "这次没有搜到内容，以下回答没有来源。"])
 def test_what_an_engine_says_is_told_word_for_word(data_dir: Path, said: str) -> None:
     """What the answer rests on is known, and not read from a sentence."""
     engines = [FakeEngine("fake", EngineUnavailable(said, cure="甲。"))]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.answer.citations import INVENTED, cited_numbers, drop_unsourced
+from core.answer.citations import INVENTED, cited_numbers, drop_invented
 from core.chat.link_citations import MAX_HELD_LENGTH, UNKNOWN_LINK_WAIT, LinkCitations
 from core.search.types import Source
 
@@ -96,7 +96,7 @@ def test_other_text_is_left_alone(text: str) -> None:
 @given(TEXTS)
 def test_nothing_becomes_a_citation_but_links(text: str) -> None:
     links = LinkCitations(lambda _: None)
-    shown = drop_unsourced(links.feed(text) + links.end(), range(1, 1000))
+    shown = drop_invented(links.feed(text) + links.end(), range(1, 1000))[0]
     if "`" not in shown and "\\" not in shown:
         assert cited_numbers(shown, [Source(number, "", "", "") for number in range(1, 100)]) == ()
 

@@ -14,7 +14,7 @@ from docx.document import Document
 from docx.shared import RGBColor
 
 from core.legal.draft import FORMATTING_LOST, TOO_MANY_CITATIONS, Draft, draft_with_comments
-from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
+from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier, summary
 from core.reading import Reader, ReadingSettings
 from support import invented, word_files
 from support.word_files import word_file
@@ -70,10 +70,12 @@ def test_a_word_document_comes_back_with_comments_and_as_it_was(verifier: Verifi
     draft = Draft.from_file("起诉状.docx", body, reader)
     verdicts = verifier.verify(draft.text, Author.PERSON)
     made = draft_with_comments(draft, verdicts, reader)
-    assert commented_words(made) == [verdict.cited for verdict in verdicts]
-    assert commented_words(made)[:3] == ["《灯塔法》第三条", "第九条", "《月光法》第一条"]
-    assert sorted(text[0] for text in comments(made)) == sorted(verdict.mark for verdict in verdicts)
-    assert any("≠ 引文与条文不一致。" in text and "《中华人民共和国灯塔法》第三条" in text for text in comments(made))
+    said, counted = comments(made), f"法条核验：共引用 {len(verdicts)} 处，{summary(verdicts)}"
+    said.remove(counted)
+    assert commented_words(made)[1:] == [verdict.cited for verdict in verdicts]
+    assert commented_words(made)[1:4] == ["《灯塔法》第三条", "第九条", "《月光法》第一条"]
+    assert sorted(text[0] for text in said) == sorted(verdict.mark for verdict in verdicts)
+    assert any("≠ 引文与条文不一致。" in text and "《中华人民共和国灯塔法》第三条" in text for text in said)
     before, after = (docx.Document(io.BytesIO(one)) for one in (body, made))
     assert [(one.text, one.style and one.style.name) for one in after.paragraphs] == [
         (one.text, one.style and one.style.name) for one in before.paragraphs
@@ -96,7 +98,7 @@ def test_of_a_plain_text_a_document_is_made(verifier: Verifier, reader: Reader, 
     draft = Draft.from_file(name, text.encode("gb18030"), reader) if "." in name else Draft.from_text(text)
     verdicts = verifier.verify(draft.text, Author.PERSON)
     made = draft_with_comments(draft, verdicts, reader)
-    assert commented_words(made) == [verdict.cited for verdict in verdicts]
+    assert commented_words(made)[1:] == [verdict.cited for verdict in verdicts]
     assert Draft.from_file("稿.docx", made, reader).text == draft.text
 
 
@@ -106,7 +108,11 @@ def test_citations_within_one_another_share_a_comment(reader: Reader) -> None:
         StatuteFinding(StatuteMark.MISSING, 3, 8, "四五六七八", "甲法", "第九条"),
     ]
     made = draft_with_comments(Draft("a", "一二三四五六七八九"), verdicts, reader)
-    assert (commented_words(made), comments(made)) == (["一二三四五六七八"], ["○ 未能比对。\n✗ 没有这一条。"])
+    counted = "法条核验：共引用 2 处，有问题 1 · 只查到条文存在 1"
+    assert (commented_words(made), comments(made)) == (
+        ["一二三四五六七八"],
+        [f"{counted}\n○ 未能比对。\n✗ 没有这一条。"],
+    )
 
 
 def test_a_document_that_takes_no_comments_comes_back_as_its_words(verifier: Verifier, reader: Reader) -> None:

@@ -50,7 +50,7 @@ def test_three_invented_rules_get_no_green_mark(verifier: Verifier) -> None:
         (
             "《劳动合同法》第十九条规定，劳动合同期限一年以上不满三年的，试用期不得超过六个月。",
             StatuteMark.DIFFERS,
-            "所述“不得超过六个月”，条文为“不得超过二个月”。",
+            "文中写「不得超过六个月」，条文是「不得超过二个月」。",
         ),
         (
             "《劳动合同法》第二十二条规定，同一用人单位与同一劳动者只能约定一次试用期。",
@@ -66,27 +66,27 @@ def test_three_invented_rules_get_no_green_mark(verifier: Verifier) -> None:
         (
             "《劳动合同法》第十九条规定，试用期不得超过二个月。",
             StatuteMark.DIFFERS,
-            "条文另有条件“劳动合同期限一年以上不满三年的”。",
+            "条文另有条件「劳动合同期限一年以上不满三年的」。",
         ),
         (
             "合同签两年的，根据《劳动合同法》第十九条，试用期不得超过二个月。",
             StatuteMark.EXISTS,
-            "条文另有条件“劳动合同期限一年以上不满三年的”。请核对。",
+            "条文另有条件「劳动合同期限一年以上不满三年的」。请核对。",
         ),
         (
             "《劳动合同法》第十九条规定，经工会同意的，同一用人单位与同一劳动者只能约定一次试用期。",
             StatuteMark.DIFFERS,
-            "条文没有条件“经工会同意的”。",
+            "条文没有条件「经工会同意的」。",
         ),
         (
             "《劳动合同法》第三十八条规定，劳动者未及时足额支付劳动报酬的，用人单位可以解除劳动合同。",
             StatuteMark.DIFFERS,
-            "所述“劳动者”与“用人单位”的位置与条文相反。",
+            "文中「劳动者」与「用人单位」的位置与条文相反。",
         ),
         (
             "《劳动合同法》第二十二条规定，劳动者违反服务期约定的，应当按照约定向劳动者支付违约金。",
             StatuteMark.DIFFERS,
-            "所述“劳动者”，条文为“用人单位”。",
+            "文中写「劳动者」，条文是「用人单位」。",
         ),
         (
             "《航标条例》第一条规定，航标损坏的，管理机构应当在三日内修复，并通知过往船舶。",
@@ -96,7 +96,7 @@ def test_three_invented_rules_get_no_green_mark(verifier: Verifier) -> None:
         (
             "《劳动合同法》第十九条规定：“同一用人单位与同一劳动者只能约定一次试用期”，试用期不包含在劳动合同期限内。",
             StatuteMark.DIFFERS,
-            "条文没有“不”。",
+            "条文没有「不」。",
         ),
         ("《劳动合同法》第十九条规定：“劳动合同期限3个月以上不满1年的，试用期不得超过1个月”。", StatuteMark.AGREES, ""),
         (
@@ -188,4 +188,4 @@ def test_what_the_article_has_in_other_words_is_told_apart(verifier: Verifier, t
 
 def test_other_words_in_one_place_are_named(verifier: Verifier) -> None:
     found = only(verifier, "《航标条例》第一条规定，航标损坏的，管理机构应当在一日内更换，并通知过往船舶。")
-    assert (found.mark, found.note) == (StatuteMark.EXISTS, "所述“更换”，条文此处为“修复”，请核对。")
+    assert (found.mark, found.note) == (StatuteMark.EXISTS, "文中写「更换」，条文此处是「修复」，请核对。")

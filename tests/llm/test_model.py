@@ -94,7 +94,7 @@ def test_reasoning_is_told_apart(loop: LoopThread, server: OpenAIServer) -> None
         ("400", "model_refused"),
         ("429", "model_overloaded"),
         ("quota", "model_quota"),
-        ("500", "model_overloaded"),
+        ("500", "model_fault"),
         ("empty", "model_empty"),
     ],
 )
@@ -240,7 +240,7 @@ def test_every_request_counts_whoever_makes_it_and_with_whichever_model(loop: Lo
     settings = loaded(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:500").values
     model = Model(settings, sleep=_no_sleep, limit=ModelCallLimit(4))
     other = settings.model_copy(update={"llm": settings.llm.model_copy(update={"model": "openai:ok"})})
-    with pytest.raises(ModelError, match="正忙"):
+    with pytest.raises(ModelError, match="模型服务出错（500），重试后仍失败。可以换个模型，或稍后再问。"):
         ask(loop, model)  # three attempts
     assert said(ask(loop, model.for_settings(other))) == ANSWER
     asked = len(server.requests)

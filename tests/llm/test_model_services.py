@@ -13,7 +13,15 @@ import pytest
 
 from core.base.http import Deadline
 from core.llm import model_services
-from core.llm.errors import ModelAuthError, ModelError, ModelOverloaded, ModelRedirected, ModelTimeout, ModelUnavailable
+from core.llm.errors import (
+    ModelAuthError,
+    ModelError,
+    ModelFault,
+    ModelOverloaded,
+    ModelRedirected,
+    ModelTimeout,
+    ModelUnavailable,
+)
 from core.llm.model_services import (
     SERVICES,
     ListedModel,
@@ -120,7 +128,7 @@ def test_odd_neighbours_do_not_spoil_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(403, ModelAuthError), (404, NoModelList), (405, NoModelList), (429, ModelOverloaded), (502, ModelOverloaded)]
+    ("status", "kind"), [(403, ModelAuthError), (404, NoModelList), (405, NoModelList), (429, ModelOverloaded), (502, ModelFault)]
 )  # fmt: skip
 def test_each_refusal_has_its_error(status: int, kind: type[ModelError]) -> None:
     with openai_server() as server, pytest.raises(kind):

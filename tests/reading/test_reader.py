@@ -408,7 +408,7 @@ def test_several_pages_in_their_order_each_told_as_it_comes(reader: Reader, web:
     assert isinstance(first, Page)
     assert isinstance(late, ReadingError)
     assert isinstance(missing, ReadingError)
-    assert (late.short_reason, missing.short_reason) == ("超时", "网页不存在")
+    assert (late.short_reason, missing.short_reason) == ("太慢", "网页不存在")
     assert told[addresses[0]] == first
     assert reader.read_all([], deadline=Deadline(1)) == []
 

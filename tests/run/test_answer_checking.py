@@ -16,6 +16,7 @@ from core.answer.check_results import (
     CHECKER_VERSION,
     AnswerCheck,
     CitationCheck,
+    InventedCitation,
     SourceCheck,
     StatementCheck,
     Verdict,
@@ -28,6 +29,8 @@ from core.reading import Page
 from core.run.answer_checking import AnswerChecks, check_text
 from core.run.question import AnswerOptions
 from core.run.run_sources import RunSources
+from core.search.errors import EngineUnavailable
+from core.search.results import EngineResults
 from core.search.types import SearchQuery, SearchResponse, SearchResult, Source
 from support.fake_engines import FakeEngine, results
 from support.scripted_app import scripted_app
@@ -181,7 +184,7 @@ def test_answers_that_end_together_are_checked_one_after_the_other(
     at_work: list[str] = []
     most: list[int] = []
 
-    def slow(text: str, *_: object) -> AnswerCheck:
+    def slow(text: str, *_: object, **__: object) -> AnswerCheck:
         at_work.append(text)
         most.append(len(at_work))
         time.sleep(0.01)
@@ -204,7 +207,7 @@ def test_answers_that_end_together_are_checked_one_after_the_other(
 def test_nobody_waits_for_a_long_one(checks: AnswerChecks, monkeypatch: pytest.MonkeyPatch, long: Answer) -> None:
     others_are_done = threading.Event()
 
-    def check(text: str, *_: object) -> AnswerCheck:
+    def check(text: str, *_: object, **__: object) -> AnswerCheck:
         assert text != long.text or others_are_done.wait(60)
         return AnswerCheck()
 
@@ -225,7 +228,7 @@ def test_what_is_written_is_checked_before_the_end(checks: AnswerChecks, monkeyp
     lengths: list[int] = []
     memories: list[object] = []
 
-    def check(text: str, _: object, memory: object, __: object) -> AnswerCheck:
+    def check(text: str, _: object, memory: object, __: object, **___: object) -> AnswerCheck:
         lengths.append(len(text))
         memories.append(memory)
         return AnswerCheck()
@@ -272,7 +275,7 @@ def test_whoever_stops_gives_up_the_turn(checks: AnswerChecks, monkeypatch: pyte
     begun: list[str] = []
     first_may_end = threading.Event()
 
-    def check(text: str, *_: object) -> AnswerCheck:
+    def check(text: str, *_: object, **__: object) -> AnswerCheck:
         begun.append(text)
         assert first_may_end.wait(60)
         return AnswerCheck()
@@ -316,3 +319,50 @@ def test_a_stored_check_stays_when_a_model_is_configured_later() -> None:
     assert checks.check_for(stored, dict) == made
     assert embedder.asked == []
     checks.close()
+
+
+# ── Citations of sources that do not exist ────────────────────────────────────────────────────────────────────────────
+
+
+class Broken(FakeEngine):
+    def search(self, *_: object, **__: object) -> EngineResults:
+        raise EngineUnavailable
+
+
+@pytest.mark.parametrize("mode", ["chat", "agent"])
+def test_numbers_after_a_failed_search_point_to_nothing_and_their_sentences_have_no_source(mode: str) -> None:
+    says = ["守塔人喜欢唱歌[1]。灯塔三十米高[2][3]。"]
+    with scripted_app(says=[says, says], engines=[Broken("fake")], AGENT_STRATEGY="tools") as (app, _):
+        service = app.chat if mode == "chat" else app.agent
+        found = message_from_run(list(service.stream("问题", options=SEARCH)), seconds=1)
+    assert "[" not in found.text
+    [notice] = [one.text for one in found.notices if one.kind == "invented_source"]
+    assert notice.startswith("模型引用了不存在的来源 1、2、3，这次没有任何来源")
+    assert found.check is not None
+    assert [(one.text, one.invented) for one in found.check.unsourced] == [
+        ("守塔人喜欢唱歌。", (1,)),
+        ("灯塔三十米高。", (2, 3)),
+    ]
+
+
+def test_a_repeated_check_still_knows_them(checks: AnswerChecks) -> None:
+    answer = Answer("守塔人喜欢唱歌。", (), (InventedCitation(7, (6,)),))
+    stored = Message("assistant", answer.text, (*message().events, answer, Checked(AnswerCheck(version=1))))
+    again = checks.check_for(stored, lambda: {1: Kept()})
+    assert again is not None
+    assert [one.invented for one in again.uncited] == [(6,)]
+
+
+def test_a_number_that_was_taken_out_is_not_replaced_by_that_of_the_next_sentence() -> None:
+    invented = (InventedCitation(7, (6,)),)
+    check = check_text("守塔人喜欢唱歌。灯塔高三十米[1]。", [SOURCE], {1: Kept()}, invented=invented)
+    assert check is not None
+    assert [one.text for one in check.statements] == ["灯塔高三十米。"]
+    assert [one.text for one in check.unsourced] == ["守塔人喜欢唱歌。"]
+
+
+def test_a_pasted_text_tells_them_too() -> None:
+    check = check_text("守塔人喜欢唱歌[6]。灯塔高三十米[1][7]。", [SOURCE], {1: Kept()})
+    assert check is not None
+    assert [one.invented for one in check.unsourced] == [(6,)]
+    assert [one.numbers for one in check.unattached] == [(7,)]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections.abc import Iterator
 
 import pytest
 
 from core.answer.events import Answer, Notice, PageRead, ReadingStarted, RunEvent
 from core.answer.message import message_from_run
 from core.base.web_addresses import host_of
+from core.reading import worker_pool
 from core.reading.attached_files import file_page
 from core.reading.extraction_types import ExtractedText
+from core.reading.worker_pool import WorkerPool
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult
 from core.store.conversations import new_conversation_id
@@ -88,7 +92,7 @@ def test_whoever_is_late_stays_a_snippet_and_holds_nobody_up(web: Web) -> None:
     addresses = [web.behave("slow.example/", silence), web.page("news.example/1", NEWS.encode())]
     events, prompt = asked(found(*addresses), READING_TIMEOUT="6")
     read = {event.source.number: event.source for event in events if isinstance(event, PageRead)}
-    assert (read[1].read, read[1].unread) == ("snippet", "超时")
+    assert (read[1].read, read[1].unread) == ("snippet", "太慢")
     assert read[2].read == "page"
     assert "费用由市财政承担" in prompt
     assert of(events, Answer)
@@ -226,3 +230,30 @@ def test_a_search_that_finds_nothing_leaves_the_file() -> None:
     events, prompt = with_file(search=True)
     assert any("以下回答只有附件可以引用" in event.text for event in events if isinstance(event, Notice))
     assert "水表由居民付费更换。" in prompt
+
+
+@pytest.fixture
+def late_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerPool]:
+    """They take longer to start than a page may take."""
+    late = "import time; time.sleep(4); from core.reading.worker import main; main()"
+    monkeypatch.setattr(worker_pool, "WORKER_COMMAND", (sys.executable, "-c", late))
+    workers = WorkerPool(2)
+    yield workers
+    workers.close()
+
+
+def test_the_first_question_after_a_start_reads_its_pages(web: Web, late_workers: WorkerPool) -> None:
+    results = found(web.page("news.example/1", NEWS.encode()))
+    environ = {"READING_PAGES": "3", "READING_TIMEOUT": "3"}
+    with scripted_app(says=[["不需要[1]。"]], engines=[FakeEngine("fake", results)], **environ) as (app, _):
+        app.reader._workers = late_workers
+        (read,) = of(list(app.chat.stream(QUESTION, options=SEARCH)), PageRead)
+    assert isinstance(read, PageRead)
+    assert (read.ok, read.source.unread) == (True, ""), "a start is not the page's delay"
+
+
+def test_the_reader_starts_with_the_app_and_before_any_question(web: Web, late_workers: WorkerPool) -> None:
+    with scripted_app(says=[], engines=[], READING_PAGES="3") as (app, _):
+        app.reader._workers = late_workers
+        app.warm_up()
+        until(lambda: len(late_workers._alive) == 2)

@@ -162,7 +162,7 @@ def test_search_timeout() -> None:
     with Server(silent_to_searches) as server, answered_page(server.url, SEARCH_TIMEOUT="2") as page:
         assert server.hung_up.wait(20), "the request has been ended"
         assert "搜索超时：2 秒内" in pages.values(page.info)
-        assert "没有使用搜索结果" in pages.values(page.info)
+        assert "没有搜到内容" in pages.values(page.info)
         assert "照常回答" in pages.html(page.chat_message[-1])
 
 
@@ -184,7 +184,7 @@ def test_service_unavailable(behaviour: Behaviour, words: str) -> None:
     with Server(behaviour) as server, answered_page(server.url) as page:
         (told,) = [info.value for info in page.info]
         assert words in told
-        assert "没有使用搜索结果" in told
+        assert "没有搜到内容" in told
         assert "照常回答" in pages.html(page.chat_message[-1])
         assert "重新搜索" in [button.label for button in page.button]
 
@@ -332,8 +332,8 @@ def test_searxng_address_is_configured() -> None:
     chain = build_chain(bad.values)
     assert chain.engines == (), "what was meant for an own server goes to nobody else's"
     (left_out,) = chain.unavailable
-    assert "SEARXNG_URL" in left_out.reason
-    assert "SEARXNG_URL" in left_out.cure
+    assert "SearXNG 的地址无法使用" in left_out.reason
+    assert "SEARXNG_URL" in left_out.cure_for_administrators
 
 
 def test_search_parameters_are_configured() -> None:
@@ -367,7 +367,7 @@ def test_a_failed_search_degrades(caplog: pytest.LogCaptureFixture) -> None:
     with Server(keep_alive(json_answer({"results": "nonsense"}))) as server, caplog.at_level(logging.WARNING):
         events, _ = ask(server.url, says="照常回答")
     assert "searxng" in caplog.text
-    assert "没有使用搜索结果" in only(events, Notice).text
+    assert "没有搜到内容" in only(events, Notice).text
     assert only(events, Answer).text == "照常回答"
 
 

@@ -291,8 +291,8 @@ def test_native_model_search_priority() -> None:
 def test_a_key_brings_its_provider_into_the_chain(variable: str, name: str) -> None:
     assert name in [engine.name for engine in build_chain(loaded(**{variable: "key"}).values).engines]
     left_out = {entry.name: entry for entry in build_chain(loaded().values).unavailable}
-    assert variable in left_out[name].reason
-    assert variable in left_out[name].cure
+    assert "密钥" in left_out[name].reason
+    assert variable in left_out[name].cure_for_administrators
 
 
 def test_perplexity_search_integration() -> None:

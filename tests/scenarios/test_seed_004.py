@@ -394,7 +394,7 @@ def test_results_are_shown() -> None:
     """搜索结果展示"""
     with agent(search_step("x"), final("好。")) as world:
         page = drawn_after(world.ask(), over=True)
-    assert steps(page)[0].startswith("搜索「x」 · fake · 9 条，5 条交给模型 · ")
+    assert steps(page)[0].startswith("搜索「x」 · fake · 9 条，取用 5 条 · ")
     assert states(page)[0] == FOLDED
     shown, rest = step(page, 0).split("<details><summary>其余 6 条</summary>")
     assert [f"标题{n}" in shown for n in range(1, 5)] == [True, True, True, False]

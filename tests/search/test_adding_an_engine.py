@@ -79,8 +79,8 @@ def test_it_is_in_the_chain_by_default_or_says_what_it_lacks() -> None:
     assert [engine.name for engine in with_key.chain.engines][-1] == "brave"
     (left_out,) = [entry for entry in without.chain.unavailable if entry.name == "brave"]
     assert left_out.state == "缺少密钥"
-    assert "BRAVE_API_KEY" in left_out.cure
-    assert "api-dashboard.search.brave.com" in left_out.cure
+    assert "BRAVE_API_KEY" in left_out.cure_for_administrators
+    assert "api-dashboard.search.brave.com" in left_out.cure_for_administrators
 
 
 def test_its_settings_are_like_all_the_others(app: App) -> None:

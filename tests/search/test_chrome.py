@@ -404,7 +404,7 @@ def test_a_chrome_that_does_not_start_says_what_to_do(watch: Watched, tmp_path: 
 def test_chrome_is_found_by_setting_or_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chrome = script(tmp_path, "")
     assert find_chrome(chrome) == chrome
-    with pytest.raises(EngineMisconfigured, match="GOOGLE_CHROME"):
+    with pytest.raises(EngineMisconfigured, match="设置中指定的 Chrome"):
         find_chrome(str(tmp_path / "nothing"))
     (tmp_path / "chrome").rename(tmp_path / "chromium")
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -11,7 +11,17 @@ import pytest
 
 from core.base.http import Cancelled, Deadline
 from core.base.threads import ThreadPool
-from core.search.errors import EngineBlocked, EngineMisconfigured, EngineTimeout, EngineUnavailable, RateLimited
+from core.search.errors import (
+    EngineBlocked,
+    EngineError,
+    EngineMisconfigured,
+    EngineQuotaExceeded,
+    EngineRefusedQuery,
+    EngineThrottled,
+    EngineTimeout,
+    EngineUnavailable,
+    RateLimited,
+)
 from core.search.failover import Failover, RaceResult, all_failed_error
 from core.search.health import EngineHealth
 from core.search.results import EngineResults
@@ -191,8 +201,11 @@ def test_a_resting_engine_is_skipped_with_its_reason() -> None:
     raced = failover.run(engines, QUERY, Deadline(20))
     assert engines[0].calls == 1
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "ok", "")]
-    assert "需要验证码" in raced.attempts[0].reason
-    assert "3600 秒" in raced.attempts[0].reason
+    skipped = raced.attempts[0]
+    assert skipped.reason == "需要验证码。"
+    assert skipped.was_paused
+    assert skipped.pause is not None
+    assert round(skipped.pause.until - skipped.pause.failed_at) == 3600
 
 
 def test_engines_after_the_winner_are_not_listed_even_when_they_rest() -> None:
@@ -220,7 +233,7 @@ def test_engines_that_want_to_be_left_alone_are_left_alone_even_then() -> None:
     failover.health.record_failure("b", EngineMisconfigured("密钥不对。"))
     raced = failover.run(engines, QUERY, Deadline(20))
     assert outcomes(raced) == [("a", "skipped", "blocked"), ("b", "skipped", "misconfigured")]
-    assert "改正设置后恢复" in raced.attempts[1].reason
+    assert [attempt.was_paused for attempt in raced.attempts] == [True, True]
 
 
 def test_a_named_engine_is_asked_although_it_rests() -> None:
@@ -426,6 +439,35 @@ def test_a_new_search_tries_an_engine_that_was_put_right() -> None:
     assert not failover.run([mended], SearchQuery("q"), Deadline(5)).results
     assert not failover.run([mended], SearchQuery("q"), Deadline(5)).results, "it rests"
     assert failover.run([mended], SearchQuery("q"), Deadline(5), probe_resting=True).provider == "mended"
+
+
+def test_a_failure_tells_how_long_the_engine_is_paused() -> None:
+    failing = ScriptedEngine("a", EngineBlocked())
+    (attempt,) = room([failing]).run([failing], QUERY, Deadline(5)).attempts
+    assert not attempt.was_paused, "it was asked"
+    assert attempt.pause is not None
+    assert round(attempt.pause.until - attempt.pause.failed_at) == 3600
+    refused = ScriptedEngine("a", EngineRefusedQuery())
+    assert room([refused]).run([refused], QUERY, Deadline(5)).attempts[0].pause is None
+
+
+@pytest.mark.parametrize(
+    ("error", "asked"),
+    [
+        (EngineMisconfigured(), 2),
+        (EngineBlocked(), 2),
+        (EngineThrottled(), 2),
+        (EngineThrottled(retry_after=600), 1),
+        (EngineQuotaExceeded(), 1),
+    ],
+)
+def test_a_person_who_clicks_fifty_times_does_not_hammer(error: EngineError, asked: int) -> None:
+    engine = ScriptedEngine("a", *[error] * 60)
+    failover = room([engine])
+    failover.run([engine], QUERY, Deadline(5))
+    for _ in range(50):
+        failover.run([engine], QUERY, Deadline(5), probe_resting=True)
+    assert engine.calls == asked, "one try, and none where the engine itself has named the time"
 
 
 def test_the_built_in_engines_answer_within_the_one_deadline() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -16,6 +17,7 @@ from core.search.errors import (
     EngineUnavailable,
 )
 from core.search.health import MAX_DOUBLED_REST, MAX_OVERTAKEN, TRIAL_SECONDS, EngineHealth
+from core.search.types import Pause
 from support.waiting import Clock
 
 
@@ -53,7 +55,8 @@ def test_the_error_decides_how_long(health: EngineHealth, error: EngineError, se
     rest = health.admit("a")
     assert rest is not None
     assert rest.kind == error.kind
-    assert error.message in rest.sentence
+    assert rest.reason == error.message
+    assert round(rest.pause.until - rest.pause.failed_at) == seconds
     assert health.admit("b") is None
 
 
@@ -167,12 +170,27 @@ def test_what_is_worth_a_last_try(health: EngineHealth) -> None:
     assert not states["b"].may_be_tried
 
 
-def test_the_sentences(health: EngineHealth) -> None:
-    health.record_failure("a", EngineThrottled(retry_after=30))
-    health.record_failure("b", EngineMisconfigured("密钥不对。", cure="换一个。"))
-    states = health.rests()
-    assert states["a"] is not None
-    assert states["a"].sentence == "休息中，还有 30 秒：搜索引擎要求放慢速度（429）。"
-    assert states["b"] is not None
-    assert states["b"].sentence == "已停用，改正设置后恢复，否则 30 分钟后再试：密钥不对。"
-    assert states["b"].cure == "换一个。"
+def test_a_person_may_retry_unless_the_engine_has_named_the_time_or_is_not_paid(health: EngineHealth) -> None:
+    for error, may_be_retried in (
+        (EngineMisconfigured(), True),
+        (EngineThrottled(), True),
+        (EngineThrottled(retry_after=30), False),
+        (EngineQuotaExceeded(), False),
+    ):
+        health.record_failure("a", error)
+        rest = health.rests()["a"]
+        assert rest is not None
+        assert rest.may_be_retried is may_be_retried
+        assert rest.pause.is_firm is not may_be_retried
+        health.record_success("a")
+
+
+def test_a_pause_is_told_on_the_clock_of_the_reader() -> None:
+    now = datetime(2026, 11, 17, 18, 48, tzinfo=timezone(timedelta(hours=8)))
+
+    def told(failed: float, until: float) -> str:
+        return Pause(now.timestamp() + failed, now.timestamp() + until).words(now)
+
+    assert told(-660, 1140) == "11 分钟前失败过，暂停到 19:07"
+    assert told(-3, 12) == "刚才失败过，暂停到 18:48:12"
+    assert told(-60, 6 * 3600) == "1 分钟前失败过，暂停到 11 月 18 日 00:48"

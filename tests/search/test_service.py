@@ -617,10 +617,14 @@ def test_the_status_is_told_from_its_field_whatever_the_sentence_says(sentence: 
     service = SearchService(
         [ScriptedEngine("a", EngineBlocked(sentence, status=403)), ScriptedEngine("b", EngineBlocked(sentence))]
     )
+    told: list[str] = []
     for _ in range(2):  # the second time both rest
         with pytest.raises(AllEnginesFailed) as failure:
             service.search(QUERY)
-        assert "、".join(map(describe_attempt, failure.value.attempts, "ab")) == "a 拒绝访问（403）、b 拒绝访问"
+        told += map(describe_attempt, failure.value.attempts, "ab")
+    assert told[:2] == ["a 拒绝访问（403）", "b 拒绝访问"]
+    assert told[2:] == ["a 暂停中，没有再问（上次拒绝访问 403）", "b 暂停中，没有再问（上次拒绝访问）"]
+    assert failure.value.message == f"联网搜索没有成功：{'、'.join(told[2:])}。"
     assert [attempt.outcome.value for attempt in failure.value.attempts] == ["skipped", "skipped"]
 
 

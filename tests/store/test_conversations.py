@@ -20,7 +20,7 @@ from secrets import token_hex
 import pytest
 from sqlalchemy import event, insert, text
 
-from core.answer.events import DAMAGED, SearchFinished, TextDelta
+from core.answer.events import DAMAGED, UNFINISHED, SearchFinished, TextDelta
 from core.answer.message import Message, message_from_run
 from core.answer.stored_message import DAMAGED_TEXT
 from core.base.errors import InputError
@@ -28,7 +28,7 @@ from core.base.text import clean
 from core.reading import Page
 from core.store import UNDO_SECONDS, ConversationStore, Database, ReadPageStore, new_conversation_id
 from core.store.backends import PostgresServer, SqliteFile
-from core.store.conversations import UNFINISHED, digest
+from core.store.conversations import digest
 from core.store.errors import ConversationNotFound, ShareNotFound, StoreError, StoreRejected
 from core.store.migrations import MIGRATIONS
 from core.store.tables import conversations, messages, visits

@@ -20,14 +20,15 @@ class FoundPages:
     address: str = ""
     open: threading.Event = field(default_factory=threading.Event)
     """Until it is set, the first page does not answer."""
+    titles: dict[str, str] = field(default_factory=lambda: {"news": "供水量增加", "second": "第二条", "gone": "第三条"})
+    """The title of each page, as the engine gives it."""
     refuses: bool = True
     """The second page does, and the third is always gone."""
 
     def results_page(self) -> bytes:
-        found = [("供水量增加", "news"), ("第二条", "second"), ("第三条", "gone")]
         entries = [
             {"title": title, "url": f"http://{self.address}/{path}", "content": "今年前三季度全市供水总量"}
-            for title, path in found
+            for path, title in self.titles.items()
         ]
         return json.dumps({"results": entries}).encode()
 

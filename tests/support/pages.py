@@ -137,7 +137,7 @@ def drawn_after(events: Sequence[RunEvent], *, over: bool = False) -> AppTest:
 
 _STEP = re.compile(
     r'<(?:details|div) class="wy-step (?P<state>\w+)"(?P<open> open)?(?: style="--since:-\d+s")?>(?:<summary>)?'
-    r'<b>(?P<title>.*?)</b>(?: <span class="facts">(?P<facts>.*?)</span>)?'
+    r'<b>(?P<title>.*?)</b>(?: <span class="wy-badge">(?P<badge>.*?)</span>)?(?: <span class="facts">(?P<facts>.*?)</span>)?'
 )
 
 
@@ -215,8 +215,27 @@ def values(elements: Any) -> str:
     return " ".join(str(element.value) for element in elements)
 
 
+def costs(page: AppTest) -> list[list[str]]:
+    """What each answer cost, as the lines behind its ⋯; the first one is the total, where there is one."""
+    menus = fromstring(f"<main>{html(page.main)}</main>").xpath("//*[@class='wy-menu']")
+    return [[line.text_content() for line in menu.xpath("div")] for menu in menus]
+
+
+def open_check(page: AppTest) -> AppTest:
+    """The fold 核验 of the last answer, as a click does."""
+    page.session_state[f"claims-{page.session_state['chat'].messages[-1].id}"] = True
+    return rerun(page)
+
+
+def check_title(page: AppTest) -> str:
+    """The line of the fold 核验 of the last answer; empty where there is none."""
+    folds = page.chat_message[-1].expander
+    return next((fold.label.replace("\\", "") for fold in folds if fold.label.startswith("核验")), "")
+
+
 def chips(page: AppTest) -> list[str]:
-    """Return the labels of the findings below the last answer, without their colours."""
+    """Return the labels of the findings in the fold 核验 of the last answer, without their colours."""
+    open_check(page)
 
     def labels(element: Any) -> Iterator[str]:
         for child in element.children.values():

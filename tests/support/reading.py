@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from core.base.http import Deadline
 from core.reading import reader
 from core.reading.worker_pool import WorkerPool
 
 
 class KeptWorkers(WorkerPool):
-    def start(self) -> None:
+    def start(self, deadline: Deadline) -> None:
         """They do when they are needed: two Apps that started them at once would wait for each other."""
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ def test_the_first_screen_teaches(app: AppTest) -> None:
         "最近的新闻",
         "看看怎么用",
         "打开联网搜索",
-        "保持关闭",
+        "先不用",
     ]
     assert "内置摘录模型" in texts(app.sidebar.caption)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from core.ui import frame, scripts
-from core.ui.chat import transcript
+from core.ui.chat import answer_actions
 from support.pages import open_page
 
 
@@ -36,5 +36,5 @@ def test_nothing_in_it_looks_like_a_tag() -> None:
 
 
 def test_the_copy_button_is_one_that_the_script_knows() -> None:
-    assert 'class="wy-copy"' in transcript.COPY_BUTTON
-    assert '".wy-copy"' in scripts.combined_script()
+    assert 'class="wy-copy"' in answer_actions.COPY_BUTTON
+    assert '".wy-copy, [data-copy]"' in scripts.combined_script()

@@ -1,5 +1,5 @@
 """Exports of a conversation: a Word document, Markdown, one HTML page, JSON. Each answer comes with its references, the
-results of 依据核验 and, where it cites statutes, of 法条核验.
+results of 依据核验 and, where it cites statutes, of 法条核验. Its references alone: RIS, BibTeX, CSL-JSON.
 
 Text of a model or a web page can neither become a link nor load anything, because other programs will show it.
 """
@@ -13,9 +13,19 @@ from core.answer.export.common import CheckStatutes, no_statute_check
 from core.answer.export.html_page import as_html
 from core.answer.export.json_file import as_json
 from core.answer.export.markdown_text import answer_as_markdown, as_markdown
+from core.answer.export.references import as_bibtex, as_csl_json, as_ris
 from core.answer.message import Message
 
-__all__ = ["answer_as_markdown", "as_html", "as_json", "as_markdown", "as_word"]
+__all__ = [
+    "answer_as_markdown",
+    "as_bibtex",
+    "as_csl_json",
+    "as_html",
+    "as_json",
+    "as_markdown",
+    "as_ris",
+    "as_word",
+]
 
 
 def as_word(

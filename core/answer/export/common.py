@@ -16,12 +16,12 @@ from core.answer.citation_verdicts import (
     list_verdicts,
     other_uncited,
     tally,
-    uncited_label,
+    uncited_line,
     with_statutes,
 )
 from core.answer.message import Message
 from core.answer.source_details import ATTACHED
-from core.base.text import one_line
+from core.base.text import one_line, quote_paste_lines
 from core.legal.entities import LIBRARY_LABELS
 from core.search.types import Source
 
@@ -34,8 +34,6 @@ CheckStatutes = Callable[[Message], "StatuteCheck | None"]
 LABELS = {"user": "问", "assistant": "答"}
 UNTITLED = "未命名的对话"
 SUMMARY_LENGTH = 120
-INCOMPLETE_KINDS = ("unfinished", events.CUT_OFF_KIND)
-"""The kinds of notices on an answer that is not complete."""
 
 
 def no_statute_check(message: Message) -> None:
@@ -92,7 +90,7 @@ def unsourced_notes(message: Message) -> Iterator[str]:
 def remarks(message: Message) -> Iterator[str]:
     """Yield the sentences on how the answer came about and how it ended."""
     yield from unsourced_notes(message)
-    yield from filter(None, (one_line(_remark(event)) for event in message.events))
+    yield from filter(None, (quote_paste_lines(_remark(event)) for event in message.events))
     if message.stop_note:
         yield message.stop_note
 
@@ -136,7 +134,7 @@ def check_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str
         return
     yield f"{totals}。{HOW_MADE_NOTE}"
     yield from (str(verdict) for verdict in list_verdicts(check) if verdict.verdict in PROBLEM_VERDICTS)
-    yield from (f"{uncited_label(one)}：{one.text}" for one in other_uncited(check))
+    yield from map(uncited_line, other_uncited(check))
     yield from map(str, list_agreements(check))
     if check.opinion:
         yield str(check.opinion)

@@ -5,7 +5,9 @@
         (of an answer:) "model", "seconds", "complete",
         "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
         (where a source says statements without a number and is cited nowhere:) "agreeing": [as in references],
-        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": [{"text", ("agreesWith": number, "check",) …}],
+        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": [{"text", ("agreesWith": number, "check",) ("invented": [number of a source that does not exist],) …}],
+            (where a sentence without a number names articles that were looked up:) "statutes": [{"text", "statute": {"mark", "meaning", "cited", "note"}, …}],
+            (where sources are cited that do not exist:) "invented": [{"at": place in the text, "numbers"}],
             (where a model was asked:) "opinion": {"model", "asked", "accepted", "tokens", "estimated"}},
         "statutes": [{"mark": "✓"|"○"|"≠"|"✗"|"⌛"|"？", "meaning", "cited", "lawName", "articleNumber", "text", "quote", "claim", "note", …}],
         "searches": [{"query", ("asked": the question, where it was searched for in other words,) "type", "provider", "results", "seconds", "fromCache"}],
@@ -23,7 +25,7 @@ from typing import Any, TypeVar
 from core.answer.check_results import AnswerCheck, CitationCheck, StatementCheck, UncitedStatement
 from core.answer.citation_verdicts import with_statutes
 from core.answer.citations import Cut
-from core.answer.events import SearchFinished
+from core.answer.events import BROKEN_OFF_KINDS, SearchFinished
 from core.answer.export import common
 from core.answer.message import Message
 from core.base.text import clean, one_line
@@ -70,8 +72,7 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
     return shared | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
-        "complete": message.ending is None
-        and all(notice.kind not in common.INCOMPLETE_KINDS for notice in message.notices),
+        "complete": message.ending is None and all(notice.kind not in BROKEN_OFF_KINDS for notice in message.notices),
         "references": [_reference_json(source, accessed) for source in message.cited],
         **({"agreeing": agreeing} if agreeing else {}),
         "check": _move_places(check, message.unsourced_cuts).to_json() if check else None,
@@ -92,7 +93,10 @@ def _move_places(check: AnswerCheck, cuts: Sequence[Cut]) -> AnswerCheck:
         return replace(one, start=moved(one.start), end=moved(one.end))
 
     statements = (replace(move(one), citations=tuple(map(move, one.citations))) for one in check.statements)
-    return replace(check, statements=tuple(statements), uncited=tuple(map(move, check.uncited)))
+    invented = (replace(one, at=moved(one.at)) for one in check.invented)
+    return replace(
+        check, statements=tuple(statements), uncited=tuple(map(move, check.uncited)), invented=tuple(invented)
+    )
 
 
 def _reference_json(source: Source, accessed: str) -> dict[str, Any]:

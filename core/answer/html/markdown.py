@@ -15,8 +15,8 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from core.answer.annotation import AnnotatedText
-from core.answer.check_results import UncitedStatement
-from core.answer.citation_verdicts import uncited_label
+from core.answer.check_results import InventedCitation, UncitedStatement
+from core.answer.citation_verdicts import UNCITED, uncited_label
 from core.answer.citations import (
     parse_blocks,
     parse_clean_markdown,
@@ -159,9 +159,14 @@ _ALIGNED = {
 }
 _BREAK, _RULE, _END_OF_LINK = Markup("<br>"), Markup("<hr>"), Markup("</a>")
 _NARROW_SPACE = Markup("\u202f")
-_SMALL_WORDS = Markup('<sup class="wy-uncited%s" title="%s">%s</sup>')
-_CLASSES = {"✓": " wy-mark green", "≠": " wy-mark red", "✗": " wy-mark red", "⌛": " wy-mark orange"}
-"""The classes of the marks of 法条核验 for the style sheet. The others have no colour."""
+_LOUD_WORDS = Markup('<sup class="wy-uncited wy-mark %s" title="%s">%s</sup>')
+_QUIET_WORDS = Markup('<sup class="wy-uncited%s" tabindex="-1">%s<span>%s</span></sup>')
+"""A sign, and words that are seen on hover and focus."""
+_LOUD_MARKS = {"≠": "red", "✗": "red", "⌛": "orange"}
+_QUIET_MARKS = {"✓": " wy-mark green", "○": " wy-mark", "？": " wy-mark"}
+"""The classes of the marks of 法条核验 for the style sheet."""
+_NO_SUCH_SOURCE = Markup('<sup class="wy-remark" title="%s">%s</sup>')
+"""Words that a copy of the text takes along."""
 _TARGET_LENGTH = 40
 
 
@@ -192,6 +197,8 @@ class _Renderer:
                 out.append(self._remark(token.meta["note"]))
             elif token.type == "agreeing":
                 out.append(self._agreement(token.meta["note"]))
+            elif token.type == "missing":
+                out.append(self._missing(token.meta["note"]))
             elif not token.hidden:
                 out.append(_tag(token) if token.tag in _TAGS else self._token(token))
 
@@ -262,6 +269,10 @@ class _Renderer:
         """Return the words behind a statement without a number; nothing where the text is not annotated."""
         return _NOTHING
 
+    def _missing(self, place: int) -> Markup:
+        """Return the words at a citation of a source that does not exist; nothing where the text is not annotated."""
+        return _NOTHING
+
     def _identity(self, number: int) -> Markup:
         """Return the attribute by which the first citation of a source can be reached."""
         if not self._anchor or number in self._cited_before:
@@ -273,7 +284,7 @@ class _Renderer:
 class _AnnotatedRenderer(_Renderer):
     def __init__(self, sources: Iterable[Source], anchor: str, app_url: str, annotated: AnnotatedText) -> None:
         super().__init__(sources, anchor, app_url)
-        self._notes, self._uncited = annotated.notes, annotated.uncited
+        self._notes, self._uncited, self._invented = annotated.notes, annotated.uncited, annotated.missing
 
     def _chip(self, number: int, note: int | None) -> Markup:
         verdict = self._notes[note].get(number) if note is not None else None
@@ -284,17 +295,26 @@ class _AnnotatedRenderer(_Renderer):
         return Markup().join(chip_html(self._sources[one.number], self._app_url, verdict=one) for one in known)
 
     def _remark(self, place: int) -> Markup:
-        return uncited_html(self._uncited[place])
+        statement = self._uncited[place]
+        if statement.invented is None or not statement.has_no_source:
+            return uncited_html(statement)
+        cited = InventedCitation(statement.end, statement.invented)
+        return _NO_SUCH_SOURCE % (cited, f"{UNCITED}（{cited.label}）")
+
+    def _missing(self, place: int) -> Markup:
+        cited = self._invented[place]
+        return _NO_SUCH_SOURCE % (cited, cited.label)
 
 
 def uncited_html(statement: UncitedStatement) -> Markup:
-    """Return what is known of a statement without a number, as small words behind it."""
+    """Return what is known of a statement without a number: small words where something is wrong, else only a sign."""
     statute = statement.statute
     if statute is None:
-        told = "由前文推出的结论，程序没有核验" if statement.is_conclusion else "这句话没有注明出处"
-        return _SMALL_WORDS % ("", told, uncited_label(statement))
+        return _QUIET_WORDS % ("", "", uncited_label(statement))
     told = f"法条核验 {one_line(statute.cited)}：{statute.meaning}。{statute.note}"
-    return _SMALL_WORDS % (_CLASSES.get(statute.mark, ""), told, uncited_label(statement))
+    if statute.mark in _LOUD_MARKS:
+        return _LOUD_WORDS % (_LOUD_MARKS[statute.mark], told, uncited_label(statement))
+    return _QUIET_WORDS % (_QUIET_MARKS.get(statute.mark, ""), statute.mark, told)
 
 
 class _StandaloneRenderer(_Renderer):

@@ -125,7 +125,8 @@ def site_name(url: str, app_url: str) -> str:
 
 
 def link_attributes(href: str) -> Markup:
-    return Markup('href="%s" rel="noopener noreferrer nofollow" target="_blank"') % href
+    """Return the attributes of a link that opens apart. `noreferrer` is `noopener` too."""
+    return Markup('href="%s" rel="noreferrer" target="_blank"') % href
 
 
 def canonical_target(url: str, app_url: str) -> str:

@@ -20,7 +20,7 @@ class TextSpan:
 
 def compared_spans(check: AnswerCheck, number: int, text: str) -> list[TextSpan]:
     """Return the compared spans in the order of the text, without overlaps. The worse of two that begin together wins."""
-    located = (_locate_passage(verdict, passage, text) for verdict, passage in _compared_passages(check, number))
+    located = (locate_passage(verdict, passage, text) for verdict, passage in _compared_passages(check, number))
     spans = [span for span in located if span]
     spans.sort(key=lambda span: (span.start, VERDICTS_WORST_FIRST.index(span.citation_verdict.verdict)))
     apart: list[TextSpan] = []
@@ -42,7 +42,7 @@ def _compared_passages(check: AnswerCheck, number: int) -> Iterator[tuple[Citati
             yield CitationVerdict.from_agreement(uncited, uncited.check), uncited.check.evidence[0]
 
 
-def _locate_passage(citation_verdict: CitationVerdict, passage: QuotedPassage, text: str) -> TextSpan | None:
+def locate_passage(citation_verdict: CitationVerdict, passage: QuotedPassage, text: str) -> TextSpan | None:
     """Find the passage by its words, because the text may have changed since the check."""
     wanted = passage.text.rstrip()
     fits = passage.start >= 0 and text.startswith(wanted, passage.start)

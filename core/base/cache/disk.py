@@ -68,7 +68,7 @@ class DiskTtlCache:
     @property
     def warning(self) -> str:
         if self._clock() < self._paused_until:
-            return f"{self._name}暂时写不进磁盘，回答不受影响。请检查 DATA_DIR 的空间和权限。"
+            return f"{self._name}暂时写不进磁盘，回答不受影响。请检查数据目录的空间和权限。"
         return self._rebuilt
 
     def get(self, key: str) -> str | None:

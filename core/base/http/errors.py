@@ -58,8 +58,8 @@ class HttpConnectError(HttpError):
         "dns": ("找不到 {host} 这个地址。", "请检查网络和服务地址的拼写。"),
         "refused": ("{host} 拒绝了连接。", "请检查网络，并确认服务已启动、端口正确。"),
         "reset": ("{host} 中断了连接。", "请稍后重试，或检查网络和代理。"),
-        "tls": ("与 {host} 的加密连接没有建立。", "请检查服务地址、系统时间和证书设置（REQUESTS_CA_BUNDLE）。"),
-        "proxy": ("无法通过代理访问 {host}。", "请检查 HTTP_PROXY 和 HTTPS_PROXY；SOCKS 代理不受支持。"),
+        "tls": ("与 {host} 的加密连接没有建立。", "请检查服务地址、系统时间和证书的设置。"),
+        "proxy": ("无法通过代理访问 {host}。", "请检查代理的设置；SOCKS 代理不受支持。"),
         "unreachable": ("连接不上 {host}。", "请检查网络和服务地址。"),
     }
 

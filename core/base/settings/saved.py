@@ -119,7 +119,7 @@ class SavedSettingsFile:
                 return resolved
         except OSError as error:
             raise SettingsNotSaved(
-                f"没有保存：{self.path} 不可写（{error.strerror}）。", cure="请检查 DATA_DIR 的空间和权限。"
+                f"没有保存：{self.path} 不可写（{error.strerror}）。", cure="请检查数据目录的空间和权限。"
             ) from None
 
     def _values(self) -> dict[str, str]:

@@ -27,7 +27,7 @@ from core.legal.library.index import LegalLibrary
 
 log = logging.getLogger(__name__)
 
-IMPORT_FAILED = "导入没有完成，细节已写入日志；原有的法规与案例库没有变化。请检查 DATA_DIR 的空间和权限。"
+IMPORT_FAILED = "导入没有完成，细节已写入日志；原有的法规与案例库没有变化。请检查数据目录的空间和权限。"
 
 
 class ImportJob:

@@ -103,11 +103,11 @@ class ArticleIndex(LawIndex):
         scores = ranking.fuse_scores(self._text.scores(weighted, limit), semantic(text, limit))
         asked = [term for term, weight in weighted.items() if weight == 1.0]
         texts, weights = {}, {}
-        query = f"SELECT id, law_id, text FROM article WHERE id IN ({placeholders(scores)})"  # noqa: S608 (question marks)
-        for identity, law_id, words in self._rows(query, *scores):
+        query = f"SELECT id, law_id, path, text FROM article WHERE id IN ({placeholders(scores)})"  # noqa: S608 (question marks)
+        for identity, law_id, path, words in self._rows(query, *scores):
             is_current, weight = self._cached_weight(law_id, today)
             if version_filter(self.version(law_id)) if version_filter else is_current:
-                texts[identity], weights[identity] = words, weight
+                texts[identity], weights[identity] = words, weight * ranking.kind_weight(text, f"{path}{words}")
         fitting = {
             identity: weights[identity] * ranking.article_fit(covered, len(texts[identity])) * scores[identity]
             for identity, covered in ranking.coverages(texts, asked).items()
@@ -135,6 +135,10 @@ class ArticleIndex(LawIndex):
         """Return whether this is the current version, and its weight. `today` is only the key of the cache."""
         law = self.version(law_id)
         return self.current(law.key) == law, ranking.law_weight(law.kind, law.key, self.status(law))
+
+    def frequency(self, word: str) -> int:
+        """Return the number of articles that have a pair of letters."""
+        return self._text.frequency(word, "body")
 
     def closeness(self, question: str) -> tuple[float, float]:
         """Return the fit of the best article, and the frequency of the question's words in laws, both independent of

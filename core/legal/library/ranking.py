@@ -16,6 +16,9 @@ _NOT_IN_FORCE = 0.5
 _FAMILIARITY = 0.15
 _LENGTH = 0.05
 """BM25 prefers short articles a little more than people's questions do."""
+_SPECIAL_CONTRACTS = (("租", "融资", "融资租赁"),)
+"""Letters of a general contract, the word that tells the special one from it, and the special one."""
+_OTHER_CONTRACT = 0.5
 _MEANING = 1.25
 """Weight of the closest meaning beside the best hit by words. docs/benchmarks.md has the data for the weights here."""
 _REFERENCE = 0.4
@@ -30,6 +33,15 @@ def law_weight(kind: LawKind, key: str, status: LawStatus) -> float:
     """Return the weight of a law from its rank, its popularity and whether it is in force."""
     in_force = _NOT_IN_FORCE if status in {LawStatus.REPEALED, LawStatus.NOT_YET_IN_FORCE} else 1.0
     return (1 + _PRIOR * kind.weight) * (1 + _FAMILIARITY * popularity(key)) * in_force
+
+
+def kind_weight(question: str, article: str) -> float:
+    """Return less than 1 for an article about a special contract (融资租赁) if the question is about the general one (租赁)."""
+    is_other = any(
+        general in question and mark not in question and special in article
+        for general, mark, special in _SPECIAL_CONTRACTS
+    )
+    return _OTHER_CONTRACT if is_other else 1.0
 
 
 def article_fit(coverage: float, length: int) -> float:

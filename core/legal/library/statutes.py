@@ -354,10 +354,10 @@ class _Lookup:
         if exact is None:
             return self._law_results(self._index.match(self._query, self._limit))
         laws = dict.fromkeys([exact, *self._index.containing(exact.name, self._limit)])
-        return self._law_results(list(laws)[: self._limit])
+        return self._law_results(list(laws)[: self._limit], named=exact)
 
-    def _law_results(self, laws: Sequence[LawVersion]) -> list[LegalArticle]:
-        wanted = [law for law in laws if self._law_filter is None or self._law_filter(law)]
+    def _law_results(self, laws: Sequence[LawVersion], named: LawVersion | None = None) -> list[LegalArticle]:
+        wanted = [law for law in laws if law == named or self._law_filter is None or self._law_filter(law)]
         if not self._as_of:
             return [_law_result(self._index, law) for law in wanted]
         then = [self._version_on_day(law.key, self._as_of) for law in wanted]

@@ -138,9 +138,9 @@ def _year_problem(year: int, this_year: int, *, old: bool) -> str:
     if year < _FIRST_YEAR:
         return f"{_FIRST_YEAR} 年以前没有这种案号。"
     if old and year > _LAST_OLD_YEAR + 1:
-        return "2016 年起的案号不写“字第”。"
+        return "2016 年起的案号不写「字第」。"
     if not old and year <= _LAST_OLD_YEAR:
-        return "2015 年以前的案号写作“…字第…号”。"
+        return "2015 年以前的案号写作「…字第…号」。"
     return ""
 
 
@@ -150,16 +150,16 @@ def _body_problem(body: str) -> str:
     if named is None:
         parts = _COURT_AND_TYPE.fullmatch(body)
         court = parts["court"] if parts else ""
-        return f"没有“{court}”这个法院代字。" if court else "缺少法院代字。"
+        return f"没有「{court}」这个法院代字。" if court else "缺少法院代字。"
     court, kind = named[0], body[named.end() :]
     if not kind:
-        return "缺少类型代字，如“民终”“刑初”。"
+        return "缺少类型代字，如「民终」「刑初」。"
     if not _is_court(court):
-        return f"没有“{court}”这个法院代字。"
+        return f"没有「{court}」这个法院代字。"
     if not _TYPE.fullmatch(kind):
-        return f"没有“{kind}”这个类型代字。"
+        return f"没有「{kind}」这个类型代字。"
     if "终" in kind and len(court) == len("京0105"):
-        return f"“{court}”是基层法院的代字，基层法院没有二审（终）案件。"
+        return f"「{court}」是基层法院的代字，基层法院没有二审（终）案件。"
     return ""
 
 

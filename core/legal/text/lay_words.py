@@ -580,6 +580,12 @@ _EXPANSION_WEIGHT = 0.35
 _LONGEST_FIRST = re.compile("|".join(sorted(map(re.escape, LAY_WORDS), key=len, reverse=True)))
 
 
+def added_phrases(text: str) -> list[str]:
+    """Return the legal words that `search_terms` adds for everyday words, whole."""
+    words = _LONGEST_FIRST.findall(to_simplified(normalize(text[:MAX_SEARCH_LENGTH])))
+    return [phrase for word in dict.fromkeys(words) for phrase in LAY_WORDS[word].split()]
+
+
 def search_terms(text: str) -> dict[str, float]:
     """Return the terms to search for with their weights. Legal terms added for everyday words weigh less."""
     text = to_simplified(normalize(text[:MAX_SEARCH_LENGTH]))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ANOTHER_WAY = "也可以改用其他搜索引擎。"
-PROXY = "在中国大陆连接 Google 需要代理（HTTPS_PROXY）；" + ANOTHER_WAY
+PROXY = "在中国大陆连接 Google 需要代理；" + ANOTHER_WAY
 MAX_RESULTS = 100
 
 # What the browser may reach besides the address in the settings: where Google sends those who ask one of its other
@@ -163,7 +163,7 @@ def _redirect_error(host: str) -> EngineError:
         return GoogleCaptcha()
     return EngineUnavailable(
         f"Google 的结果页要转到 {host}，没有跟随。",
-        cure=f"请检查这个网络是否要先登录；如果是 Google 换了地址，请修改 GOOGLE_BASE_URL；{ANOTHER_WAY}",
+        cure=f"请检查这个网络是否要先登录；如果是 Google 换了地址，请管理员修改设置中 Google 的地址；{ANOTHER_WAY}",
     )
 
 

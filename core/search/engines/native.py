@@ -29,7 +29,7 @@ _INSTRUCTIONS = (
 )
 BARE_TOOL = {"type": "web_search"}
 EXTRAS: dict[str, Any] = {"include": ["web_search_call.action.sources"], "store": False}
-_WITHOUT = "可从 SEARCH_PROVIDER_PRIORITY 中去掉 native，改用其他引擎。"
+_WITHOUT = "可以从引擎的顺序中去掉 native，改用其他引擎。"
 
 
 class NativeSettings(EngineSection):
@@ -73,10 +73,11 @@ class NativeEngine(HttpEngine):
             if not {choice.name, "*"} & set(settings.section(NativeSettings).models):
                 raise EngineMisconfigured(
                     "当前的模型服务不是 OpenAI 或 DeepSeek 官方地址，通常没有自带的联网搜索。",
-                    cure=f"如果确实支持 web_search，请把模型名 {choice.name} 加入 NATIVE_MODELS。",
+                    cure=f"如果确实支持 web_search，请把模型名 {choice.name} 加入设置中允许使用 native 的模型。",
+                    setting="NATIVE_MODELS",
                 )
         elif key is None:
-            raise missing_key_error("OPENAI_API_KEY", "模型服务商的控制台")
+            raise missing_key_error("OPENAI_API_KEY", "模型服务商的控制台", label=choice.label, part="模型")
         return cls(
             base_url=base_url,
             model=choice.name,
@@ -113,7 +114,9 @@ class NativeEngine(HttpEngine):
         if lacks_search(response.status, response.body.decode("utf-8", "replace")):
             raise not_supported_error(self._model)
         if response.status == 401:
-            raise EngineMisconfigured("模型服务拒绝了当前的密钥（401）。", cure="请检查 OPENAI_API_KEY。", status=401)
+            raise EngineMisconfigured(
+                "模型服务拒绝了当前的密钥（401）。", cure="请在「设置」页面的「模型」里检查密钥。", status=401
+            )
         super().check_status(response)
 
     def parse_response(self, response: Response) -> list[RawResult]:

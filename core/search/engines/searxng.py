@@ -14,7 +14,7 @@ from core import __version__
 from core.base.http import Deadline, Request, Response, fetch
 from core.base.http.errors import HttpError
 from core.base.settings import EDITABLE, Address, Addresses, Names, Settings
-from core.base.text import one_line, shorten
+from core.base.text import one_line, paste_lines, shorten
 from core.base.web_addresses import host_of
 from core.search.engine import (
     DEFAULT_SECONDS,
@@ -24,6 +24,7 @@ from core.search.engine import (
     dig,
     object_list,
     to_engine_error,
+    told_seconds,
 )
 from core.search.errors import EngineError, EngineMisconfigured, EngineThrottled, EngineUnavailable
 from core.search.query import language_code, text_with_sites
@@ -74,9 +75,10 @@ class SearxngEngine(SearchEngine):
         options = settings.section(SearxngSettings)
         if "SEARXNG_URL" in settings.unusable:
             raise EngineMisconfigured(
-                "SEARXNG_URL 无法使用，没有改用公共实例：要搜索的内容只该去自己的服务器。",
-                cure="请改正 SEARXNG_URL（以 http:// 或 https:// 开头）后重启。",
+                "SearXNG 的地址无法使用，没有改用公共实例：要搜索的内容只该去自己的服务器。",
+                cure="请管理员改正这个地址（以 http:// 或 https:// 开头）后重启。",
                 state="地址无法使用",
+                setting="SEARXNG_URL",
             )
         if options.url:
             return cls([SearxngServer(address, engines_zh=options.engines_zh) for address in options.url])
@@ -106,9 +108,10 @@ class SearxngEngine(SearchEngine):
 
 def _missing_own_server(public_url: str) -> EngineMisconfigured:
     return EngineMisconfigured(
-        f"没有设置 SEARXNG_URL，暂用公共实例 {host_of(public_url)}；公共实例大多不开放 JSON。",
-        cure="请自建 SearXNG，并把地址写入 SEARXNG_URL。",
+        f"没有自己的 SearXNG，暂用公共实例 {host_of(public_url)}；公共实例大多不开放 JSON。",
+        cure="请自建 SearXNG，把地址填在「设置」页面的「引擎」里。",
         state="缺少服务器",
+        setting="SEARXNG_URL",
     )
 
 
@@ -172,15 +175,19 @@ class SearxngServer(HttpEngine):
         """Raise the error for a 403 or 429 with the cure for our own or a public server."""
         host = response.host
         if response.status == 403:
-            own = f"请在 SearXNG 的 settings.yml 中写入下面两行并重启：\n{ENABLE_JSON}"
-            others = "公共实例通常不开放 JSON；请自建 SearXNG，并把地址写入 SEARXNG_URL。"
+            own = f"请在 SearXNG 的 settings.yml 中写入下面两行并重启：{paste_lines(ENABLE_JSON)}"
+            others = "公共实例通常不开放 JSON；请自建 SearXNG，把地址填在「设置」页面的「引擎」里。"
             raise EngineMisconfigured(
                 f"SearXNG（{host}）没有开放 JSON 格式（403）。", cure=others if self._public else own, status=403
             )
-        if response.status == 429:  # four requests an hour for anything but HTML, and no word about when to come back
-            own = f"自建的实例可以在 settings.yml 中关闭限制器并重启：\n{DISABLE_LIMITER}"
-            others = "公共实例不适合程序使用；请自建 SearXNG，并把地址写入 SEARXNG_URL。"
-            raise EngineThrottled(f"SearXNG（{host}）的限制器拦住了请求（429）。", cure=others if self._public else own)
+        if response.status == 429:  # four requests an hour for anything but HTML; only proxies say when to come back
+            own = f"自建的实例可以在 settings.yml 中写入下面两行，关闭限制器并重启：{paste_lines(DISABLE_LIMITER)}"
+            others = "公共实例不适合程序使用；请自建 SearXNG，把地址填在「设置」页面的「引擎」里。"
+            raise EngineThrottled(
+                f"SearXNG（{host}）的限制器拦住了请求（429）。",
+                cure=others if self._public else own,
+                retry_after=told_seconds(response),
+            )
         super().check_status(response)
 
     def parse_response(self, response: Response) -> EngineResults:

@@ -20,7 +20,7 @@ class TavilyKeylessEngine(TavilyApi):
         if response.status in {401, 403}:
             raise EngineBlocked(
                 f"Tavily 不接受免密钥的请求（{response.status}）。",
-                cure="请到 app.tavily.com 注册并设置 TAVILY_API_KEY，或改用其他引擎。",
+                cure="请到 app.tavily.com 注册，把密钥填在「设置」页面的「引擎」里，或改用其他引擎。",
                 status=response.status,
             )
         super().check_status(response)

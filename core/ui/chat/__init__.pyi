@@ -1,4 +1,4 @@
-from . import actions, composer, first_screen, live_answer, search_ledger, sidebar, transcript
+from . import actions, composer, first_screen, live_answer, search_ledger, sidebar, source_desk, transcript
 from .answer import draw_answer, draw_results, draw_source_list
 from .citation_check import draw_check
 
@@ -13,5 +13,6 @@ __all__ = [
     "live_answer",
     "search_ledger",
     "sidebar",
+    "source_desk",
     "transcript",
 ]

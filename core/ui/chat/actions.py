@@ -121,6 +121,7 @@ def _add_question(app: App, question: Question, files: Sequence[Page]) -> None:
 def _queue_answer(question: Question) -> None:
     """Queue the last message for an answer. The page starts it."""
     chat = session.chat()
+    chat.asked += 1
     chat.asked_id = chat.messages[-1].id
     chat.pending = replace(question, history=tuple(chat.messages[:-1]))
 
@@ -180,6 +181,20 @@ def answer_again(app: App, *, fresh: bool = False, read: tuple[Source, ...] = ()
             conversation_sync.truncate_from(app, chat.messages[after])
             chat.remove_from(chat.messages[after])
         _queue_answer(question)
+
+
+def continue_answer(app: App, answer: Message) -> None:
+    """Ask the model to go on where an answer broke off. What was searched for it is searched again, not the request."""
+    if _is_outdated(app):
+        return
+    chat = session.chat()
+    asked = chat.last_question()
+    searched = [search.response.query.text for search in answer.searches]
+    wants_search = session.mode() == session.CHAT and (searched or session.is_search_enabled())
+    query = [*([asked.text] if asked else []), *searched][-1] if wants_search else ""
+    if question := _accept_question(app, CONTINUE_PROMPT, (), query=query):
+        chat.stop_run()
+        _add_question(app, question, ())
 
 
 def _is_outdated(app: App) -> bool:

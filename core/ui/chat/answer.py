@@ -34,8 +34,11 @@ def app_url() -> str:
     return session.app().settings.public.url
 
 
-def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: AnswerCheck | None = None) -> None:
-    """Draw a complete answer. Its citation numbers have cards with the result of the check."""
+def draw_answer(
+    text: str, sources: Sequence[Source], *, anchor: str, check: AnswerCheck | None = None, is_fresh: bool = False
+) -> None:
+    """Draw a complete answer. Its citation numbers have cards with the result of the check; in a fresh answer, which was
+    growing a moment ago, their ticks appear with a small motion."""
     annotated = annotate(text, check)
     place = st.container()
     for special, group in itertools.groupby(split_clean_blocks(annotated.text), key=_is_special):
@@ -45,7 +48,7 @@ def draw_answer(text: str, sources: Sequence[Source], *, anchor: str, check: Ans
         else:
             markdown = "\n\n".join(block.text for block in group)
             html = render_annotated(markdown, annotated, sources, anchor=anchor, app_url=app_url())
-            draw_html(Markup('<div class="wy-answer">%s</div>') % html, place)
+            draw_html(Markup('<div class="wy-answer%s">%s</div>') % (" fresh" if is_fresh else "", html), place)
 
 
 def _is_special(block: Block) -> bool:
@@ -126,7 +129,7 @@ class AnswerView:
         """Draw the complete answer as every later rerun does."""
         self._clear()
         with self._all:
-            draw_answer(text, sources, anchor=self._anchor, check=check)
+            draw_answer(text, sources, anchor=self._anchor, check=check, is_fresh=True)
 
     def _draw_end(self, blocks: list[Block]) -> int:
         """Draw blocks into the last place. Returns the number of characters sent."""

@@ -1,32 +1,52 @@
-"""Citation check (依据核验) below an answer: a summary line that unfolds into every compared place, problems first."""
+"""Checks of an answer (依据核验, 法条核验, 案号核验) as one fold below it: what is wrong stands first in its title."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from markupsafe import Markup
+from streamlit.delta_generator import DeltaGenerator
 
 from core.answer import (
     CitationVerdict,
     list_agreements,
     list_verdicts,
     other_uncited,
-    tally,
     uncited_label,
     verdict_html,
     with_statutes,
 )
-from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck
+from core.answer.check_results import BY_MODEL_LABEL, AnswerCheck, Verdict
+from core.answer.check_texts import source_words
 from core.answer.message import Message
 from core.app import App
+from core.legal.entities import LAWS
 from core.search import find_article
 from core.search.types import Source
 from core.ui import conversation_sync, session
 from core.ui.chat import answer_tasks, revision_dialog, second_opinion_button
 from core.ui.chat.answer import app_url
 from core.ui.escape import draw_html, escape_label
+
+if TYPE_CHECKING:
+    from core.legal import StatuteCheck
+
+log = logging.getLogger(__name__)
+
+NO_LAW_LIBRARY = Markup(
+    '<div class="wy-law wy-dim">法条核验：法规库是空的，回答引用的法条没有核验。可以在「'
+    '<a href="/legal" target="_blank" rel="noopener">法规与案例</a>」页下载国家法律，只需一次点击。</div>'
+)
+_VERDICT_COLOURS = {Verdict.CONTRADICTED: "red", Verdict.ABSENT: "orange"}
+_LAW_COLOURS = {"✗": "red", "≠": "red", "⌛": "orange"}
+_LAW_WORDS = {"✓": "一致", "○": "未能比对", "≠": "不一致", "✗": "查无", "⌛": "非现行有效", "？": "未能核验"}
+"""The results of 法条核验 and 案号核验 in the title, by mark."""
 
 
 def check_of(app: App, entry: Message) -> AnswerCheck | None:
@@ -37,26 +57,118 @@ def check_of(app: App, entry: Message) -> AnswerCheck | None:
 
 
 def draw(app: App, entry: Message, check: AnswerCheck | None) -> None:
-    if check is not None and (check.statements or check.uncited):
-        _draw_fold(app, entry, check)
+    words = partial(source_words, entry.sources, conversation_sync.read_pages_loader(app, entry))
+    statutes = app.check_statutes(entry.text, session.chat().question_of(entry), words)
+    if title := _title(check, statutes):
+        _draw_fold(app, entry, check, statutes, title)
+    elif uses_laws(entry):
+        _draw_age_of_library(app)
     second_opinion_button.follow_automatic_review(app, entry)
     answer_tasks.draw_progress(entry)
     revision_dialog.draw(app, entry)
 
 
-def _draw_fold(app: App, entry: Message, check: AnswerCheck) -> None:
-    title, key, chat = f"依据核验 · {tally(check)}", answer_tasks.fold_key(entry), session.chat()
+def uses_laws(entry: Message) -> bool:
+    return any(source.engine == LAWS for source in entry.sources)
+
+
+def _draw_age_of_library(app: App) -> None:
+    draw_html(Markup('<div class="wy-dim">%s</div>') % app.legal.library_summary)
+
+
+def _draw_fold(app: App, entry: Message, check: AnswerCheck | None, statutes: StatuteCheck | None, title: str) -> None:
+    key, chat = answer_tasks.fold_key(entry), session.chat()
     if chat.unfolded_id == entry.id:
         chat.unfolded_id, st.session_state[key] = "", True
-    fold = st.expander(escape_label(title), icon=":material/fact_check:", key=key, on_change="rerun")
+    fold = st.expander(title, key=key, type="compact", on_change="rerun")
     if fold.open:
         with fold:
-            draw_check(check, entry.sources, key=entry.id)
-            st.caption("网页打不开或改了，可以在下方「来源原文」里看当时读到的文字。")
-            answer_tasks.draw_remark(entry)
-            with st.container(horizontal=True):
-                second_opinion_button.draw_button(app, entry, check)
-                revision_dialog.draw_button(app, entry, check)
+            _draw_statutes(app, entry, statutes)
+            if check is not None and (check.statements or check.uncited):
+                if statutes is not None:
+                    draw_html(_heading("依据核验"))
+                _draw_claims(app, entry, check)
+
+
+def _draw_claims(app: App, entry: Message, check: AnswerCheck) -> None:
+    others = tuple(one for one in check.uncited if one.statute is None)  # the others stand among the statutes
+    draw_check(replace(check, uncited=others), entry.sources, key=entry.id)
+    st.caption("网页打不开或改了，当时读到的文字还在回答下方的「来源原文」里；打开右侧的「来源」时，就在那里。")
+    answer_tasks.draw_remark(entry)
+    with st.container(horizontal=True):
+        second_opinion_button.draw_button(app, entry, check)
+        revision_dialog.draw_button(app, entry, check)
+
+
+# ── The title ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _title(check: AnswerCheck | None, statutes: StatuteCheck | None) -> str:
+    """Return the results of all checks in one line, what is wrong first and in its colour; empty if nothing was checked."""
+    parts = [*(_claim_parts(check) if check else ()), *(_law_parts(statutes) if statutes else ())]
+    ranked = sorted(parts, key=lambda part: _TITLE_ORDER[part[0]])
+    coloured = (f":{colour}[{text}]" if colour in {"red", "orange"} else text for colour, text in ranked)
+    return " · ".join(("核验", *coloured)) if parts else ""
+
+
+_TITLE_ORDER = {"red": 0, "orange": 1, "good": 2, "": 3}
+
+
+def _claim_parts(check: AnswerCheck) -> Iterable[tuple[str, str]]:
+    """Yield a colour and the words for each kind of result on sentences."""
+    claims = sorted(list_verdicts(check), key=lambda claim: claim.severity_key)
+    for (verdict, label), count in Counter((claim.verdict, claim.label) for claim in claims).items():
+        colour = "good" if verdict is Verdict.SUPPORTED else _VERDICT_COLOURS.get(verdict, "")
+        yield colour, f"{count} 处{label}"
+    uncited = sorted(check.uncited, key=lambda one: one.check is not None)
+    others = Counter(uncited_label(one) for one in uncited if one.statute is None)
+    yield from (("", f"{count} 句{label}") for label, count in others.items())
+
+
+def _law_parts(statutes: StatuteCheck) -> Iterable[tuple[str, str]]:
+    """Yield a colour and the words for each kind of result on statutes and cases."""
+    if not statutes.has_index:
+        yield "", "法条没有核验"
+    for name, unit, findings in (("法条", "条", statutes.findings), ("案号", "个", statutes.cases)):
+        for mark, count in Counter(one.mark.value for one in findings).items():
+            colour = "good" if mark == "✓" else _LAW_COLOURS.get(mark, "")
+            yield colour, f"{name} {count} {unit}{_LAW_WORDS[mark]}"
+
+
+# ── Statutes and cases ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _draw_statutes(app: App, entry: Message, statutes: StatuteCheck | None) -> None:
+    """Draw the statutes and cases that the answer cites, and the age of the library."""
+    from core.ui import case_findings, statute_findings
+
+    try:
+        if statutes is not None and not statutes.has_index:
+            draw_html(NO_LAW_LIBRARY)
+        if statutes is not None and statutes.findings:
+            with _check_row("法条核验"):
+                statute_findings.draw(statutes.findings, key=f"statutes-{entry.id}")
+        if statutes is not None and statutes.cases:
+            with _check_row("案号核验"):
+                case_findings.draw(statutes.cases, key=f"cases-{entry.id}")
+        if uses_laws(entry) or (statutes is not None and statutes.findings):
+            _draw_age_of_library(app)
+    except Exception:
+        log.exception("the checked statutes of an answer could not be drawn")
+
+
+def _check_row(title: str) -> DeltaGenerator:
+    row = st.container(horizontal=True, gap="small", vertical_alignment="top")
+    with row:
+        draw_html(_heading(title), width="content")
+    return row
+
+
+def _heading(title: str) -> Markup:
+    return Markup('<div class="wy-check-title">%s</div>') % title
+
+
+# ── Sentences ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def draw_check(check: AnswerCheck, sources: Sequence[Source], *, key: str) -> None:
@@ -83,8 +195,8 @@ def _draw_explanation() -> None:
 def _method_note(check: AnswerCheck) -> str:
     undecided = "「未核」：换了说法、只有摘要，或不足以判断，不是说回答错了。"
     if check.opinion is None:
-        return f"程序逐词比较回答和来源得出，没有用大模型。{undecided}"
-    return f"程序逐词比较回答和来源得出；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
+        return f"由程序逐词比对，不经大模型。{undecided}"
+    return f"由程序逐词比对；标明「{BY_MODEL_LABEL}」的是模型的判断，它引的原话确实在来源里。{undecided}{check.opinion}"
 
 
 def _row(claim: CitationVerdict, source: Source | None) -> Markup:

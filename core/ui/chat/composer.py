@@ -14,7 +14,8 @@ from core.ui.escape import escape_label
 from core.ui.settings import own_key
 from core.ui.uploads import ChatInputResult, chat_field
 
-PLACEHOLDER = "问一个问题，Enter 发送，Shift+Enter 换行"
+PLACEHOLDER = "问一个问题"
+"""Placeholder of the chat box. Where there is a keyboard, core/ui/page.js adds its keys."""
 FROM_LINK_NOTE = "输入框里的问题来自打开的链接，还没有发送。看过之后，按 Enter 或点箭头提问。"
 STATE_LABELS = {True: "已启用", False: "已禁用"}
 AGENT_TOGGLE = "agent_toggle"
@@ -31,16 +32,16 @@ def draw(app: App) -> tuple[ChatInputResult, DeltaGenerator]:
                 settings_panel.draw_model_menu(app)
             _draw_search_remark(app)
             stop = st.empty()
-    # Outside of the container: the page follows a growing answer only if Streamlit itself puts the box at the bottom.
-    typed = chat_field(
-        PLACEHOLDER,
-        key=session.CHAT_INPUT,
-        on_submit=actions.submit,
-        args=(app,),
-        files=app.reader.max_files,
-        megabytes=app.reader.max_megabytes,
-        file_type=FILE_KINDS,
-    )
+        # Inside a container: a page whose box Streamlit itself puts at the bottom runs after the end of a growing answer.
+        typed = chat_field(
+            PLACEHOLDER,
+            key=session.CHAT_INPUT,
+            on_submit=actions.submit,
+            args=(app,),
+            files=app.reader.max_files,
+            megabytes=app.reader.max_megabytes,
+            file_type=FILE_KINDS,
+        )
     return typed, stop
 
 

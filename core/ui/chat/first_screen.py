@@ -1,4 +1,5 @@
-"""First screen: what the app is, and starter cards. A card fills the box or opens a page; nothing is asked by itself."""
+"""First screen: what the app is, and starter cards. A card fills the box, or opens a page with a sample; nothing is asked by
+itself."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer.message import Mode
 from core.app import App
+from core.legal import law_query
 from core.ui import legal_views, session
 from core.ui.chat import actions, search_offer
 from core.ui.frame import NAME, PURPOSE
@@ -32,8 +34,10 @@ class StarterCard:
 
 
 STARTER_CARDS = (
-    StarterCard("statute", "查一条法条", "按条号、名称或日常用语", "gavel", page="legal", view=legal_views.LAWS),
-    StarterCard("draft", "核验一份文稿", "文中引用的法条逐条核验", "fact_check", page="legal", view=legal_views.DRAFT),
+    StarterCard(
+        "statute", "查一条法条", "先看一条，再按条号或日常用语查", "gavel", page="legal", view=legal_views.LAWS
+    ),
+    StarterCard("draft", "核验一份文稿", "先看示例，再核验自己的", "fact_check", page="legal", view=legal_views.DRAFT),
     StarterCard(
         "research",
         "带来源的研究",
@@ -75,7 +79,15 @@ def _draw_card(app: App, card: StarterCard) -> None:
     elif st.button(label, key=f"open-{card.name}", icon=icon, width="stretch"):
         if card.view:
             legal_views.open_view(card.view)
-        st.switch_page(f"pages/{card.page}.py")
+        if card.view == legal_views.DRAFT:
+            st.session_state[legal_views.SAMPLE] = True
+        st.switch_page(f"pages/{card.page}.py", query_params=_page_query(app, card))
+
+
+def _page_query(app: App, card: StarterCard) -> dict[str, str]:
+    """Return what the address names: for 查一条法条 an article to begin with."""
+    example = app.legal.example_article if card.view == legal_views.LAWS else None
+    return law_query(*example) if example else {}
 
 
 def _draw_connect_card(app: App) -> None:

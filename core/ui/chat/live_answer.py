@@ -14,7 +14,7 @@ from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
-from core.answer import events
+from core.answer import NO_SOURCES_NOTE, events
 from core.answer.check_results import AnswerCheck
 from core.answer.message import Message
 from core.app import App
@@ -184,7 +184,7 @@ class LiveView:
                 if not self._unread and not self._tools:
                     self._waiting.begin(WAITING_FOR_MODEL)
             case events.Notice():
-                if event.kind != events.CUT_OFF_KIND:  # shown below the text instead
+                if event.kind not in events.KINDS_BELOW_TEXT:
                     transcript.draw_notice(self._notices, event)
             case events.TextDelta(text=text):
                 self._waiting.watch_silence()
@@ -216,7 +216,8 @@ class LiveView:
         self._growing.empty()
         with self._above:
             transcript.draw_above_answer(self._app, entry, is_last=True)
-        transcript.draw_unsourced_note(self._notices, entry)
+        if entry.is_unsourced:
+            self._notices.caption(NO_SOURCES_NOTE)
         self._answer.finish(entry.text, entry.sources, check)
 
 

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from core.answer.events import SearchFinished
 from core.app import App
 from core.base.text import one_line, time_ago
 from core.search import MAX_LENGTH, describe_filters, unsupported_filters
 from core.search.types import Attempt, AttemptOutcome, SearchResponse
+from core.ui.advice import advice_html, pause_words
 from core.ui.chat import actions
 from core.ui.escape import draw_html
 from core.ui.labels import provider_label
 
-AGAIN_HELP = "不用缓存，重新搜索并重新回答。"
+AGAIN_HELP = "不用缓存，暂停的引擎也再试一次，然后重新回答。"
 QUERY_HELP = "可以改成别的词，再为同一个问题重新搜索。清空后用问题的原话搜索。"
 _OUTCOMES = {
     AttemptOutcome.OK: "成功",
@@ -50,11 +51,14 @@ def _search_form(app: App, query: str, key: str) -> None:
 def summary(response: SearchResponse, *, shown: int = 0) -> str:
     """Return one line: engine, number of results, time and cache age. `shown` is the number given to the model, if
     known."""
+    if was_paused(response):
+        only = f" · 只查了{provider_label(response.provider)}" if response.provider else ""
+        return f"引擎暂停中，没有联网搜索{only}"
     if not response.provider:
         return "没有搜索" if was_not_tried(response) else "搜索没有成功"
     found = f"{len(response.results)} 条" if response.results else "没有找到结果"
     if 0 < shown < len(response.results):
-        found += f"，{shown} 条交给模型"
+        found += f"，取用 {shown} 条"
     parts = [provider_label(response.provider), found, f"{response.search_time:.1f} 秒"]
     if response.failure:
         parts = ["联网搜索没有成功", f"只查了{provider_label(response.provider)}", *parts[1:]]
@@ -66,6 +70,12 @@ def summary(response: SearchResponse, *, shown: int = 0) -> str:
 def was_not_tried(response: SearchResponse) -> bool:
     """Return whether the model could have searched and chose not to."""
     return bool(response.attempts) and all(attempt.outcome is AttemptOutcome.SKIPPED for attempt in response.attempts)
+
+
+def was_paused(response: SearchResponse) -> bool:
+    """Return whether the web was not asked, because its engines had failed shortly before."""
+    tried = any(attempt.outcome is AttemptOutcome.FAILED for attempt in response.attempts)
+    return bool(response.failure) and not tried and any(attempt.was_paused for attempt in response.attempts)
 
 
 def query_html(query: str, asked: str = "") -> Markup:
@@ -91,17 +101,15 @@ def row_html(name: str, text: str) -> Markup:
     return Markup('<div class="wy-line"><b>%s</b> %s</div>') % (name, text)
 
 
-def _advice_html(text: str) -> Markup:
-    """Return the text; lines behind the first are to be pasted into a file and keep their breaks."""
-    sentence, _, lines = text.partition("\n")
-    return escape(sentence) + (Markup("<pre>%s</pre>") % lines if lines.strip() else Markup())
+def _pause_html(attempt: Attempt) -> Markup:
+    return Markup("<div>%s。</div>") % pause_words(attempt.pause) if attempt.pause else Markup()
 
 
 def _attempt_html(attempt: Attempt) -> Markup:
     cells = (
         provider_label(attempt.engine),
-        _OUTCOMES[attempt.outcome],
+        "暂停中" if attempt.was_paused else _OUTCOMES[attempt.outcome],
         f"{attempt.seconds:.1f} 秒" if attempt.seconds >= 0.05 else "–",
-        _advice_html(f"{attempt.reason}{attempt.cure}"),
+        advice_html(f"{attempt.reason}{attempt.cure}") + _pause_html(attempt),
     )
     return Markup("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>") % cells

@@ -23,7 +23,12 @@ def restore(app: App, stored_choice: object) -> None:
 
 def _is_on_by_default(app: App) -> bool:
     default = app.settings.chat.search_default
-    return default == "on" or (default == "auto" and app.search.is_web_ready)
+    return default == "on" or (needs_ready_web(app) and app.search.is_web_ready)
+
+
+def needs_ready_web(app: App) -> bool:
+    """Return whether the search is on by default only while an engine can be asked."""
+    return app.settings.chat.search_default == "auto"
 
 
 def set_search(on: bool) -> None:

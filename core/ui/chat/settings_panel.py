@@ -15,6 +15,7 @@ from core.base.settings import PanelControl
 from core.run import NO_CHOICES, Choices, Control, ControlGroup, control_groups, read_choices, restore_picked
 from core.ui import visitor_preferences
 from core.ui.escape import escape_label
+from core.ui.settings import own_key
 
 MODEL_MENU = "model_menu"
 MODEL_CONTROL = "model"
@@ -45,9 +46,7 @@ def draw(app: App) -> None:
 
 def draw_model_menu(app: App) -> None:
     """Draw the model menu at the input, if there is more than one model."""
-    shown = control_groups(app.settings, _picked_values())
-    controls = {control.name: control for group in shown for control in group.controls}
-    if model := controls.get(MODEL_CONTROL):
+    if model := _model_control(app):
         st.menu_button(
             escape_label(st.session_state.get(_key(model.name), model.default)),
             list(model.options),
@@ -59,8 +58,33 @@ def draw_model_menu(app: App) -> None:
         )
 
 
+def _model_control(app: App) -> Control | None:
+    """Return the choice of a model; None if there is only one."""
+    shown = control_groups(app.settings, _picked_values())
+    return next((control for group in shown for control in group.controls if control.name == MODEL_CONTROL), None)
+
+
+def other_models(app: App) -> list[str]:
+    """Return the models that could answer instead of the one that would."""
+    control = _model_control(app)
+    names = list(control.options) if control else [app.model.label]
+    chosen = st.session_state.get(_key(MODEL_CONTROL), names[0] if control is None else control.default)
+    current = "" if own_key.session_model() else chosen
+    return [] if control is None and app.model.choice.is_embedded else [name for name in names if name != current]
+
+
+def choose_model(app: App, name: str) -> None:
+    """Choose the model that answers from now on, as the menu at the input does."""
+    if control := _model_control(app):
+        _choose_model(control, name)
+
+
 def _pick_model(control: Control) -> None:
-    st.session_state[_key(control.name)] = st.session_state[MODEL_MENU]
+    _choose_model(control, st.session_state[MODEL_MENU])
+
+
+def _choose_model(control: Control, name: str) -> None:
+    st.session_state[_key(control.name)] = name
     _save_choice(control)
 
 

@@ -20,7 +20,7 @@ SHARE_NOTE = (
 
 def draw_button(app: App, chat: session.ChatState) -> None:
     """Draw the share button below the last answer."""
-    if chat.conversation_id and st.button("分享", key="share-conversation", icon=":material/share:"):
+    if chat.conversation_id and st.button("分享", key="share-conversation", icon=":material/share:", type="tertiary"):
         draw_share_dialog(app, chat.conversation_id)
 
 

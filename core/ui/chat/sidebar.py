@@ -11,7 +11,7 @@ from core.app import App
 from core.base.settings import choose_model
 from core.base.text import one_line, shorten
 from core.ui import identity, session, visitor_preferences
-from core.ui.chat import search_switch, settings_panel, sidebar_conversations, steps
+from core.ui.chat import search_switch, settings_panel, sidebar_conversations, source_desk, steps
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
 
@@ -31,6 +31,7 @@ def restore(app: App) -> None:
     search_switch.restore(app, chosen.get("search"))
     settings_panel.restore(app, chosen)
     steps.restore(chosen)
+    source_desk.restore(chosen)
     st.session_state[session.RESTORED] = True
 
 
@@ -44,7 +45,7 @@ def draw(app: App, *, on_chat_page: bool) -> None:
         model = own.choice if own else choose_model(settings_panel.current_choices(app).apply_to(app.settings))
         st.caption(f"模型：{escape_label(model.label)}")
         if on_chat_page and model.is_embedded:
-            st.caption("内置摘录模型只摘录来源中的原句，不会推理。连接语言模型之后，由它撰写回答。")
+            st.caption("还没有连接模型：现在只能摘录来源中的原句，不能写作。")
 
 
 def _draw_login() -> None:

@@ -1,4 +1,4 @@
-"""Sources above an answer: a line with their number and sites, which unfolds into details, other results and the search
+"""Sources above an answer: a line with their number and a chip for each site, which unfolds into details, other results and the search
 ledger."""
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from core.ui.chat import search_ledger
 from core.ui.chat.answer import app_url
 from core.ui.escape import draw_html, escape_label
 
-MAX_SITES = 3
-"""Number of sites named in the line. The others are counted."""
+MAX_SITES = 6
+"""Number of sites named in the line, which is cut where there is no room for them."""
+MAX_NUMBERS = 3
+"""Number of a site's sources whose numbers are named."""
 
 
 def draw(app: App, entry: Message, *, is_last: bool) -> None:
@@ -49,20 +51,24 @@ def draw_growing(app: App, sources: Sequence[Source], place: DeltaGenerator) -> 
 
 
 def _title(sources: Sequence[Source], official: Sequence[str], *, are_unused: bool = False) -> str:
+    """Return the number of sources and a chip for each site, with the numbers that the text cites it by."""
     if not sources:
         return "没有来源 · 搜索记录"
-    sites: dict[str, str] = {}
+    sites: dict[str, list[Source]] = {}
     for source in sources:
-        site = LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title
-        sites.setdefault(site, source.url)
-    named = list(sites.items())[:MAX_SITES]
-    badges = [
-        f":gray-badge[{escape_label(site)}]{f' :blue-badge[{OFFICIAL}]' if is_official(url, official) else ''}"
-        for site, url in named
-    ]
-    more = [f"等 {len(sites)} 处"] if len(sites) > len(named) else []
+        sites.setdefault(_site(source), []).append(source)
     count = f"找到 {len(sources)} 个来源，都没有用到" if are_unused else f"{len(sources)} 个来源"
-    return " ".join([count, *badges, *more])
+    return " ".join([count, *(_chip(site, group, official) for site, group in list(sites.items())[:MAX_SITES])])
+
+
+def _site(source: Source) -> str:
+    return LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title
+
+
+def _chip(site: str, sources: Sequence[Source], official: Sequence[str]) -> str:
+    numbers = "、".join(str(source.number) for source in sources[:MAX_NUMBERS]) + "…" * (len(sources) > MAX_NUMBERS)
+    mark = f" · {OFFICIAL}" if is_official(sources[0].url, official) else ""
+    return f":gray-badge[**{numbers}** {escape_label(site)}{mark}]"
 
 
 def _numbers(sources: Sequence[Source]) -> set[int]:
@@ -79,5 +85,5 @@ def _draw_sources(
 
 def _draw_unnumbered(results: Sequence[SearchResult]) -> None:
     if results:
-        words = Markup('<div class="wy-line">另外找到 %s 条，没有交给模型，所以没有编号。</div>') % len(results)
+        words = Markup('<div class="wy-line">另外找到 %s 条，没有取用，所以没有编号。</div>') % len(results)
         draw_html(words + results_html(results, app_url=app_url(), full_snippets=True))

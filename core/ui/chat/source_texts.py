@@ -9,7 +9,7 @@ from datetime import datetime
 import streamlit as st
 from markupsafe import Markup
 
-from core.answer import TextSpan, compared_spans, marked_html, reading_status
+from core.answer import TextSpan, compared_spans, marked_html, reading_status, unread_note
 from core.answer.message import Message
 from core.app import App
 from core.base.errors import AppError
@@ -21,10 +21,12 @@ from core.ui.chat import actions, citation_check
 from core.ui.chat.answer import draw_source_list
 from core.ui.escape import draw_html, escape_label
 
+NOT_STORED = "没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。"
+
 
 def draw_button(app: App, entry: Message, *, is_last: bool) -> None:
     sources = entry.sources
-    if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:"):
+    if sources and st.button("来源原文", key=f"texts-{entry.id}", icon=":material/menu_book:", type="tertiary"):
         _draw_dialog(app, entry, sources, is_last=is_last)
 
 
@@ -51,9 +53,9 @@ def _draw_text(app: App, entry: Message, source: Source) -> None:
         st.warning(escape_label(str(error)), icon=":material/error:")
         return
     if page is None:
-        st.info("没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。", icon=":material/info:")
+        st.info(NOT_STORED, icon=":material/info:")
         return
-    st.caption(_fetched_note(page, source))
+    st.caption(f"{reading_note(page, source)}共 {len(page.text):,} 字，校验值 {page.hash[:12]}。")
     check = citation_check.check_of(app, entry)
     marked = compared_spans(check, source.number, page.text) if check else []
     anchor = f"text-{entry.id}-{source.number}"
@@ -71,15 +73,15 @@ def _count_html(marked: Sequence[TextSpan], anchor: str) -> Markup:
     return words % (len(marked), kinds, link)
 
 
-def _fetched_note(page: StoredPage, source: Source) -> str:
+def reading_note(page: StoredPage, source: Source) -> str:
+    """Return when a text was read, and that its source may have changed since."""
     moment = datetime.fromtimestamp(page.fetched, clock.reader_zone())
     what = {"page": "网页现在可能已经不同。", "library": "库里的文字现在可能已经不同。"}.get(source.read, "")
-    return f"以下是 {moment:%Y-%m-%d %H:%M} 读到的文字，共 {len(page.text):,} 字，校验值 {page.hash[:12]}。{what}"
+    return f"{moment:%Y-%m-%d %H:%M} 读到。{what}"
 
 
 def _draw_unread(app: App, source: Source, *, is_last: bool) -> None:
-    why = f"没有读到这个网页的全文：{source.unread}。" if source.unread else "没有打开过这个网页。"
-    st.info(escape_label(f"{why}回答只用了搜索引擎给出的摘要。"), icon=":material/info:")
+    st.info(escape_label(unread_note(source)), icon=":material/info:")
     if not is_last or session.chat().run is not None or not app.reader.max_pages:
         return
     help = "打开这个网页，读完后重新回答。"

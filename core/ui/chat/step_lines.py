@@ -1,6 +1,6 @@
 """Steps of a run as lines, in both modes. Example: 搜索「…」 · SearXNG · 10 条 · 0.5 秒 → 阅读 3 个网页 · … → 思考 · ….
 
-A line is one row of HTML whose details fold away. A call and its result are one line, with the short thought that
+A line is one row of HTML whose details fold away. A call and its result are one line, below the short thought that
 announced it. A source shows the number that the text cites. Results that were not given to the model have none.
 """
 
@@ -19,19 +19,21 @@ from core.answer.events import SearchFinished
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.entities import LAWS
+from core.run import PageRequest
 from core.search.types import SearchResponse, Source
 from core.ui.chat import search_ledger
 from core.ui.labels import ARGUMENTS, SEARCH_TYPES
 
 FIRST_RESULTS = 3
 MAX_BRIEF_LENGTH = 60
-"""Largest length of a thought that only announces a call. It is shown in the details of that call."""
+"""Largest length of a thought that only announces a call. It is one grey line above that call."""
 MAX_LIVE_THOUGHT = 600
 """Number of characters of a growing thought that are shown. All of it, sent again and again, would be megabytes."""
-RUNNING, NOT_FINISHED = "进行中", "没有完成"
+RUNNING, NOT_FINISHED, STOPPED, ONLY_SNIPPET = "进行中", "没有完成", "已停止", "仅摘要"
 TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例", "read_page": "阅读"}
 
-State = Literal["running", "done", "failed"]
+State = Literal["running", "done", "partial", "stopped", "failed"]
+"""The state of a step. `partial`: pages were not read, and the answer has their snippets. `stopped`: by the reader."""
 
 
 class StepLine(ABC):
@@ -47,7 +49,17 @@ class StepLine(ABC):
 
     @property
     @abstractmethod
+    def name(self) -> str:
+        """The step in one word."""
+
+    @property
+    @abstractmethod
     def title(self) -> str: ...
+
+    @property
+    def badge(self) -> str:
+        """A word behind the title."""
+        return ""
 
     @property
     @abstractmethod
@@ -61,17 +73,18 @@ class StepLine(ABC):
     def is_open(self) -> bool:
         return self.unfolds_while_running and self.state == "running"
 
-    def end(self) -> None:
-        """End the step with the run. A step that still runs has failed."""
+    def end(self, *, by_reader: bool = False) -> None:
+        """End the step with the run. A step that still runs was stopped by the reader, or has failed."""
         if self.state == "running":
-            self.set_state("failed")
+            self.set_state("stopped" if by_reader else "failed")
 
     def set_state(self, state: State) -> None:
         self.state, self.is_changed = state, True
 
     def to_html(self) -> Markup:
+        badge = Markup(' <span class="wy-badge">%s</span>') % self.badge if self.badge else Markup()
         facts = Markup(' <span class="facts">· %s</span>') % self.facts if self.facts else Markup()
-        row = Markup("<b>%s</b>%s") % (self.title, facts)
+        row = Markup("<b>%s</b>%s%s") % (self.title, badge, facts)
         since = Markup()
         if self.state == "running":  # the style sheet counts the seconds
             since = Markup(' style="--since:-%ss"') % round(time.monotonic() - self._started)
@@ -83,13 +96,16 @@ class StepLine(ABC):
 
 
 class ThoughtLine(StepLine):
-    """A thought: its end while it grows, all of it folded when it is done."""
+    """A thought: its end while it grows, all of it folded when it is done. A short one that announces a call is one
+    grey line."""
 
+    name = "思考"
     unfolds_while_running = True
 
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
+        self.is_announcement = False
         self._seconds = 0.0
 
     def add(self, thought: events.Thought) -> None:
@@ -97,7 +113,7 @@ class ThoughtLine(StepLine):
         self._seconds += thought.seconds
         self.is_changed = True
 
-    def end(self) -> None:
+    def end(self, *, by_reader: bool = False) -> None:
         # The recorded time counts if the line is drawn again later.
         self._seconds = max(self._seconds, time.monotonic() - self._started)
         self.is_removed = not self.text.strip()
@@ -112,6 +128,11 @@ class ThoughtLine(StepLine):
             self.text, self.is_changed = text, self.is_changed or text != self.text
         else:
             self.is_removed = self.is_changed = True
+
+    def to_html(self) -> Markup:
+        if self.is_announcement:
+            return Markup('<div class="wy-step said"><span class="facts">%s</span></div>') % one_line(self.text)
+        return super().to_html()
 
     @property
     def title(self) -> str:
@@ -158,15 +179,19 @@ class SearchLine(StepLine):
         return self.found is not None and self.found.response.provider == LAWS
 
     @property
+    def name(self) -> str:
+        return "查法规" if self.is_library_search else "搜索"
+
+    @property
     def title(self) -> str:
-        return f"{'查法规' if self.is_library_search else '搜索'}「{shorten(one_line(self._query), 40)}」"
+        return f"{self.name}「{shorten(one_line(self._query), 40)}」"
 
     @property
     def facts(self) -> str:
         if self.found is not None:
             return search_ledger.summary(self.found.response, shown=len(self.found.sources))
         own = f"原话：{shorten(one_line(self._asked), 30)} · " if self._asked else ""
-        return own + (RUNNING if self.state == "running" else NOT_FINISHED)
+        return own + {"running": RUNNING, "stopped": STOPPED}.get(self.state, NOT_FINISHED)
 
     @property
     def details(self) -> Markup:
@@ -178,6 +203,7 @@ class SearchLine(StepLine):
 class ReadingLine(StepLine):
     """Pages being opened, each marked when it is read."""
 
+    name = "阅读"
     unfolds_while_running = True
 
     def __init__(self, sources: Sequence[Source]) -> None:
@@ -193,14 +219,19 @@ class ReadingLine(StepLine):
             if not self._waiting:
                 self.end()
 
-    def end(self) -> None:
+    def end(self, *, by_reader: bool = False) -> None:
         """End the step. Pages that still wait were not read."""
+        is_stopped = by_reader and bool(self._waiting)
         self._waiting.clear()
-        self.set_state("done" if self.read_count else "failed")
+        self.set_state("stopped" if is_stopped else "partial" if self.snippet_count else "done")
 
     @property
     def read_count(self) -> int:
         return sum(source.read == "page" for source in self._sources.values())
+
+    @property
+    def snippet_count(self) -> int:
+        return len(self._sources) - self.read_count
 
     @property
     def title(self) -> str:
@@ -210,8 +241,9 @@ class ReadingLine(StepLine):
     def facts(self) -> str:
         if self.state == "running":
             return RUNNING
-        counts = {"已读全文": self.read_count, "仅摘要": len(self._sources) - self.read_count}
-        return "，".join(f"{count} 个{status}" for status, count in counts.items() if count)
+        counts = {"已读全文": self.read_count, ONLY_SNIPPET: self.snippet_count}
+        known = "，".join(f"{count} 个{status}" for status, count in counts.items() if count)
+        return f"{STOPPED} · {known}" if self.state == "stopped" else known
 
     @property
     def details(self) -> Markup:
@@ -228,15 +260,17 @@ def reading_row_html(source: Source, *, waiting: bool) -> Markup:
 class ToolLine(StepLine):
     """A call of the agent with its result: search results, pages, or a sentence."""
 
-    def __init__(self, started: events.ToolStarted, thought: str, app_url: str) -> None:
+    def __init__(self, started: events.ToolStarted, app_url: str) -> None:
         super().__init__()
         self.tool = started.tool
         self.found: SearchFinished | None = None
         self.reading: ReadingLine | None = None
         asked = started.arguments.get("sources" if self.tool == "read_page" else "query")
         self._asked = one_line(asked or started.input)
+        self._focus = started.arguments.get("focus", "")
+        self._type = started.arguments.get("search_type", "")
         self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
-        self._thought, self._app_url = thought, app_url
+        self._app_url = app_url
         self._summary, self._ok = "", True
 
     def search(self, query: str) -> None:
@@ -255,42 +289,65 @@ class ToolLine(StepLine):
 
     def finish(self, summary: str, *, ok: bool) -> None:
         self._summary, self._ok = summary, ok
-        self.set_state("done" if ok and not (self.found and has_search_failed(self.found.response)) else "failed")
-
-    def end(self) -> None:
-        if self.reading and self.reading.state == "running":
+        if self.reading:
             self.reading.end()
-        if self.state == "running":
+        is_partial = self.reading is not None and self.reading.snippet_count > 0
+        failed = not ok or (self.found is not None and has_search_failed(self.found.response))
+        self.set_state("partial" if is_partial else "failed" if failed else "done")
+
+    def end(self, *, by_reader: bool = False) -> None:
+        if self.state != "running":
+            return
+        if self.reading and self.reading.state == "running":
+            self.reading.end(by_reader=by_reader)
+        if by_reader:
+            self.set_state("stopped")
+        else:
             self.finish(NOT_FINISHED, ok=False)
 
     @property
+    def name(self) -> str:
+        return TOOL_NAMES.get(self.tool, one_line(self.tool))
+
+    @property
     def title(self) -> str:
-        return f"{TOOL_NAMES.get(self.tool, one_line(self.tool))}「{shorten(self._asked, 40)}」"
+        if self.tool != "read_page":
+            return f"{self.name}「{shorten(self._asked, 40)}」"
+        wanted = PageRequest.parse(self._asked, self._focus)
+        pages = "".join(f"[{page}]" if isinstance(page, int) else host_of(page) or page for page in wanted.pages)
+        return f"{self.name} {pages}{'：' if pages and wanted.focus else ''}{shorten(wanted.focus, 40)}"
+
+    @property
+    def badge(self) -> str:
+        return "" if self._type == "general" else SEARCH_TYPES.get(self._type, "")
 
     @property
     def facts(self) -> str:
         if self.state == "running":
             return RUNNING
+        if self.reading is not None and self.state != "failed":
+            return self.reading.facts
+        if self.state == "stopped":
+            return STOPPED
         if not self._ok:
             return f"失败：{shorten(one_line(self._summary), MAX_BRIEF_LENGTH)}"
         if self.found is not None:
             return search_ledger.summary(self.found.response, shown=len(self.found.sources))
-        return self.reading.facts if self.reading else "完成"
+        return "完成"
 
     @property
     def details(self) -> Markup:
         row_html = search_ledger.row_html
-        thought = row_html("思考", one_line(self._thought)) if self._thought else Markup()
         others = Markup().join(
             row_html(ARGUMENTS.get(name, name), one_line(SEARCH_TYPES.get(value, value)))
             for name, value in self._others.items()
         )
         if self.found is not None:
             results = search_ledger.entry_html(self.found.response) + found_html(self.found, self._app_url)
-            return thought + others + results
+            return others + results
         asked = row_html("要读" if self.tool == "read_page" else "查询", self._asked)
         pages = self.reading.details if self.reading else Markup()
-        return thought + asked + others + pages + (row_html("结果", self._summary) if self._summary else Markup())
+        return asked + others + pages + (row_html("结果", self._summary) if self._summary else Markup())
 
     @property
     def is_open(self) -> bool:
@@ -312,7 +369,7 @@ def found_html(found: SearchFinished, app_url: str) -> Markup:
         return shown
     rest = references_html(more, app_url=app_url) if more else Markup()
     if besides:
-        rest += Markup('<div class="wy-line">下面 %s 条没有交给模型，所以没有编号。</div>') % len(besides)
+        rest += Markup('<div class="wy-line">下面 %s 条没有取用，所以没有编号。</div>') % len(besides)
         rest += results_html(besides, app_url=app_url)
     return shown + Markup("<details><summary>其余 %s 条</summary>%s</details>") % (len(more) + len(besides), rest)
 
@@ -322,6 +379,8 @@ class StepLines:
 
     def __init__(self, *, app_url: str = "") -> None:
         self.lines: list[StepLine] = []
+        self.is_stopped = False
+        """True if the reader stopped the run."""
         self._app_url = app_url
         self._thinking: ThoughtLine | None = None
         self._search: SearchLine | None = None
@@ -351,7 +410,9 @@ class StepLines:
                 self._end_thinking()
             case events.Answer(text=text):
                 self._on_answer(text)
-            case events.Notice() | events.Checked() | events.Usage() | events.RunStopped() | events.RunFailed():
+            case events.RunStopped():
+                self.is_stopped = event.reason == "user"
+            case events.Notice() | events.Checked() | events.Usage() | events.RunFailed():
                 pass
             case _:
                 assert_never(event)
@@ -367,17 +428,11 @@ class StepLines:
             self._thinking.end()
             self._thinking = None
 
-    def _end_announcing_thought(self) -> str:
-        """End the current thought. Returns and removes it if it is short, because it only announces the call."""
-        thinking = self._thinking
-        self._end_thinking()
-        if thinking is None or len(thinking.text.strip()) > MAX_BRIEF_LENGTH:
-            return ""
-        thinking.is_removed = True
-        return thinking.text
-
     def _tool_started(self, started: events.ToolStarted) -> None:
-        line = ToolLine(started, self._end_announcing_thought(), self._app_url)
+        if self._thinking is not None and len(self._thinking.text.strip()) <= MAX_BRIEF_LENGTH:
+            self._thinking.is_announcement = True
+        self._end_thinking()
+        line = ToolLine(started, self._app_url)
         self._calls[started.call_id] = line
         self.lines.append(line)
 
@@ -423,7 +478,7 @@ class StepLines:
         self._end_thinking()
         for line in self.lines:
             if line.state == "running":
-                line.end()
+                line.end(by_reader=self.is_stopped)
 
     @property
     def visible(self) -> list[StepLine]:
@@ -434,8 +489,7 @@ class StepLines:
         """Totals such as 已搜索 2 次 · 阅读 3 页. Empty if there are only thoughts."""
         calls = [line.tool for line in self.lines if isinstance(line, ToolLine)]
         searched = [line.is_library_search for line in self.lines if isinstance(line, SearchLine)]
-        readings = [line.reading if isinstance(line, ToolLine) else line for line in self.lines]
-        pages = sum(reading.read_count for reading in readings if isinstance(reading, ReadingLine))
+        pages = sum(reading.read_count for reading in self._readings)
         counted = {
             "已搜索 {} 次": searched.count(False) + calls.count("web_search"),
             "查法规 {} 次": searched.count(True) + calls.count("regulation_search"),
@@ -445,8 +499,18 @@ class StepLines:
         return " · ".join(words.format(count) for words, count in counted.items() if count)
 
     @property
-    def failures(self) -> int:
-        return sum(line.state == "failed" for line in self.visible)
+    def failed(self) -> list[StepLine]:
+        return [line for line in self.visible if line.state == "failed"]
+
+    @property
+    def snippet_count(self) -> int:
+        """The number of pages that were opened and not read."""
+        return sum(reading.snippet_count for reading in self._readings)
+
+    @property
+    def _readings(self) -> list[ReadingLine]:
+        readings = (line.reading if isinstance(line, ToolLine) else line for line in self.lines)
+        return [reading for reading in readings if isinstance(reading, ReadingLine)]
 
 
 def lines_of(run_events: Iterable[events.RunEvent], *, app_url: str = "") -> StepLines:

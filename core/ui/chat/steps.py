@@ -16,8 +16,8 @@ from streamlit.delta_generator import DeltaGenerator
 from core.answer.events import RunEvent, Thought
 from core.ui import visitor_preferences
 from core.ui.chat.answer import UPDATES_PER_SECOND, app_url
-from core.ui.chat.step_lines import StepLine, StepLines, ThoughtLine, lines_of, rail_html
-from core.ui.escape import draw_html
+from core.ui.chat.step_lines import ONLY_SNIPPET, STOPPED, StepLine, StepLines, ThoughtLine, lines_of, rail_html
+from core.ui.escape import draw_html, escape_label
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
@@ -55,11 +55,17 @@ def draw_steps(events: Iterable[RunEvent], *, key: str = "", seconds: float = 0.
 
 def _title(steps: StepLines, seconds: float) -> str:
     parts = [steps.totals or "思考过程"]
-    if steps.failures:
-        parts.append(f":red[{steps.failures} 步没有成功]")
+    if failed := steps.failed:
+        names = "、".join(dict.fromkeys(line.name for line in failed))
+        parts.append(f":red[{len(failed)} 步没有成功：{escape_label(names)}]")
+    if pages := steps.snippet_count:
+        parts.append(f":orange[{pages} 页{ONLY_SNIPPET}]")
+    if steps.is_stopped:
+        parts.append(STOPPED)
+    is_complete = len(parts) == 1
     if seconds:
         parts.append(f"{max(round(seconds), 1)} 秒")
-    return ("" if steps.failures else "✓ ") + " · ".join(parts)
+    return ("✓ " if is_complete else "") + " · ".join(parts)
 
 
 class Steps:

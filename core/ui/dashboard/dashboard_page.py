@@ -31,7 +31,13 @@ from core.ui.labels import MODES, SEARCH_TYPES, provider_label
 SPAN, ENGINES, PART = "dashboard_span", "dashboard_engines", "dashboard_part"
 LATEST_COUNT = 50
 
-SEARCH_OUTCOMES = {"ok": "有结果", "empty": "没有结果", "failed": "失败", "refused": "被限流", "cancelled": "读者离开"}
+SEARCH_OUTCOMES = {
+    "ok": "有结果",
+    "empty": "没有结果",
+    "failed": "失败",
+    "refused": "超出限额",
+    "cancelled": "中途离开",
+}
 ANSWER_ENDINGS = {
     "ok": "完成",
     "iterations": "到达次数上限",
@@ -52,11 +58,11 @@ ERROR_PLACES = {"engine": "引擎", "search": "整次搜索", "answer": "回答"
 
 SEARCH_COLOURS = dict(zip(SEARCH_OUTCOMES.values(), (TEAL, AMBER, RED, BLUE, GREY), strict=True))
 ANSWER_COLOURS = dict(zip(ANSWER_ENDINGS.values(), (TEAL, AMBER, MAUVE, GREEN, GREY, RED), strict=True))
-ATTEMPT_COLOURS = {"有结果": TEAL, "没有结果": AMBER, "失败": RED, "被抢先": BLUE, "休息中": GREY, "额度已满": MAUVE}
+ATTEMPT_COLOURS = {"有结果": TEAL, "没有结果": AMBER, "失败": RED, "被抢先": BLUE, "暂停中": GREY, "额度已满": MAUVE}
 LAYER_COLOURS = dict(zip(LAYERS.values(), (TEAL, GREEN, BLUE, AMBER, GREY), strict=True))
 PROMISED_PARTS = (
     ("speed", "成功率、用时和错误率", "搜索成不成功，回答要多久，错误占多少，与之前同样长的一段时间相比。"),
-    ("bar_chart", "次数", "每分钟、每小时或每天有多少次搜索和回答，多少失败，多少被限流。"),
+    ("bar_chart", "次数", "每分钟、每小时或每天有多少次搜索和回答，多少失败，多少超出限额。"),
     ("travel_explore", "引擎和缓存", "每个引擎的成功率和用时，多少次转交给了下一个，多少搜索由缓存回答。"),
     ("payments", "模型和费用", "每个模型读入和写出多少 token，估算花了多少，Agent 循环了几次。"),
     ("error", "错误", "什么错误，出在哪里，出现了多少次。"),
@@ -92,9 +98,9 @@ def _draw(app: App) -> None:
     st.header("运行看板", anchor=False)
     settings = app.settings.metrics
     words = "搜索词也会记录，" if settings.queries else "不记录搜索词和回答的内容，"
-    st.write(f"这台服务器上的搜索和回答：多少、多快、成不成功、花了多少。{words}保存 {settings.keep_days} 天。")
+    st.write(f"这台服务器上搜索和回答的次数、速度、成功率和费用。{words}保存 {settings.keep_days} 天。")
     if not settings.enabled:
-        draw_warning("记录已经关闭，下面是关闭之前的数据。把 METRICS_ENABLED 设为 true 并重启后继续记录。")
+        draw_warning("记录已经关闭，下面是关闭之前的数据。管理员在设置中打开并重启以后，继续记录。")
     choices, now = st.container(horizontal=True, gap="medium"), time.time()
     with choices:
         span = _draw_span_choice()
@@ -188,7 +194,7 @@ def _draw_over_time(view: DashboardView) -> None:
     for title, sentence, name, moments, words, colours in (
         (
             "搜索的次数",
-            "柱子越高，搜索越多；红色是失败，蓝色是超过每分钟上限被拒绝的。",
+            "红色是失败，蓝色是超过每分钟上限被拒绝的。",
             "searches",
             view.report.searches,
             SEARCH_OUTCOMES,
@@ -332,7 +338,7 @@ def _draw_models(view: DashboardView) -> None:
         _draw_section(
             view,
             "Token 和费用",
-            f"每个模型读入和写出的 token；费用按 METRICS_PRICES 的单价估算，没有单价的写「{NO_PRICE}」。",
+            f"每个模型读入和写出的 token；费用按设置中的单价估算，没有单价的写「{NO_PRICE}」。",
             charts.stacked_bars(rows, {"读入": BLUE, "写出": TEAL}, unit="token（个）"),
             Table(
                 "models",

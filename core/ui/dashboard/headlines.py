@@ -14,7 +14,7 @@ from core.ui.escape import escape_label
 
 NO_VALUE = "–"
 NO_PRICE = "未设价格"
-NOT_COMPARABLE = "无可比"
+NOT_COMPARABLE = "暂不比较"
 UNCHANGED = "持平"
 
 
@@ -40,7 +40,7 @@ def draw(report: DashboardReport, span: TimeSpan, currency: str) -> None:
 
 def _comparison_note(report: DashboardReport, span: TimeSpan) -> str:
     if report.previous is None:
-        return f"之前的 {span.label}没有数据，或者不完整，所以变化写「{NOT_COMPARABLE}」。曲线是这段时间里的走势。"
+        return f"之前的 {span.label}数据不全，{NOT_COMPARABLE}。曲线是这段时间里的走势。"
     return f"变化是与之前的 {span.label}相比；曲线是这段时间里的走势。"
 
 
@@ -112,7 +112,7 @@ def _headlines(currency: str) -> tuple[Headline, ...]:
             "错误率",
             lambda figures: figures.failure_rate,
             _format_percent,
-            "以错误告终的搜索和回答占全部的比例。由下一个引擎补上的不算，被限流的不算。",
+            "以错误告终的搜索和回答占全部的比例。由下一个引擎补上的不算，超出限额的不算。",
             "inverse",
             _format_points,
         ),
@@ -120,7 +120,7 @@ def _headlines(currency: str) -> tuple[Headline, ...]:
             "估算费用",
             lambda figures: figures.cost,
             partial(_format_money, currency),
-            "按 METRICS_PRICES 的单价计算，没有单价的模型不计。",
+            "按设置中的单价计算，没有单价的模型不计。",
             "off",
             unknown_text=NO_PRICE,
         ),
@@ -135,10 +135,10 @@ def _headlines(currency: str) -> tuple[Headline, ...]:
             _format_points,
         ),
         Headline(
-            "被限流",
+            "超出限额",
             lambda figures: figures.refused_searches,
             _format_times,
-            "超过每个用户每分钟的上限（SEARCH_RATE_LIMIT）而没有执行的搜索。",
+            "超过每个用户每分钟的上限而没有执行的搜索。",
             "inverse",
         ),
     )

@@ -29,11 +29,12 @@ from core.legal import (
     legal_export,
     parse_article_number,
     source_name,
+    source_note,
     split_paragraphs,
 )
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import legal_page
+from core.ui.legal import article_actions, legal_page
 from core.ui.legal.law_view import LawView, draw_day_field, draw_version_note
 from core.ui.statute_findings import article_html, diff_html, short_name
 
@@ -45,12 +46,13 @@ def draw(view: LawView, stored: StoredArticle) -> None:
     law, article = view.law, article_result(view.index, stored)
     legal_page.draw_link(f"《{law.name}》", view.query(), icon=":material/menu_book:")
     st.header(escape_label(f"《{short_name(law.name)}》{article.article_number}"), anchor=False)
-    facts = [*legal_export.article_facts(article), *article.path, f"来源 {source_name(article.source)}"]
-    draw_html(legal_page.facts_html(facts))
+    facts = [*legal_export.article_facts(article), *article.path, source_note(article.source)]
+    draw_html(legal_page.status_and_facts_html(article.status, facts))
     draw_version_note(view, stored.number)
     if article.later_amendment:
         draw_warning(article.later_amendment)
     draw_html(Markup('<div class="wy-law wy-article">%s</div>') % article_html(article.content))
+    draw_html(article_actions.row_html(article, view.query(stored.number), with_words=True))
     _draw_neighbours(view, stored.number)
     draw_day_field(view)
     if article.references:
@@ -110,8 +112,12 @@ def _history_items(view: LawView, stages: Sequence[ArticleVersion]) -> Iterator[
     older = {newer.law.id: stage for newer, stage in pairwise(stored) if newer.law}
     for is_missing, group in groupby(stages, key=lambda stage: stage.law is None):
         if is_missing:
-            days = Markup("、").join(Markup('<span class="wy-day">%s</span>') % stage.day for stage in group)
-            yield Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这些版本</span></li>') % days
+            missing = [Markup('<span class="wy-day">%s</span>') % stage.day for stage in group]
+            days = Markup("、").join(missing)
+            yield Markup('<li class="missing">%s 通过 <span class="wy-dim">（库中没有%s版本）</span></li>') % (
+                days,
+                "这个" if len(missing) == 1 else "这些",
+            )
             continue
         for stage in group:
             assert stage.law is not None
@@ -152,7 +158,7 @@ def _amendment_html(amended: AmendingItem) -> Markup:
 
 def _draw_citation(article: LegalArticle) -> None:
     """Draw the citation down to a chosen 款, alone and with its words."""
-    with st.expander("复制引用", icon=":material/content_copy:"):
+    with st.expander("引用到款，或连同条文", icon=":material/format_quote:"):
         count = len(split_paragraphs(article.content))
         wanted = 0
         if count > 1:

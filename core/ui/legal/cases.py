@@ -21,7 +21,7 @@ from core.legal import (
     case_keys,
     case_sections,
     legal_export,
-    source_name,
+    source_note,
 )
 from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.ui import identity, legal_views, statute_findings
@@ -103,9 +103,9 @@ def _draw_start(legal: LegalServices) -> None:
         _draw_no_cases(web=legal.searches_web)
         return
     web = "库中没有的会改用网络搜索。" if legal.searches_web else ""
-    st.caption(
-        f"库中有 {count:,} 个案例。{web}先写案由，再写争议焦点，例如「民间借贷 利息」；或写案号、「指导性案例24号」。"
-    )
+    st.caption(f"库中有 {count:,} 个案例。{web}先写案由，再写争议焦点；或写案号、指导性案例的编号。")
+    if example := legal.example_case_query:
+        st.button(example, key="case-example", on_click=st.session_state.__setitem__, args=(QUERY, example))
 
 
 def _draw_no_cases(*, web: bool) -> None:
@@ -172,7 +172,7 @@ def draw_case(legal: LegalServices, number_or_name: str) -> None:
 
 def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
     st.header(escape_label(case.name), anchor=False)
-    draw_html(legal_page.facts_html([*legal_export.case_facts(case), f"来源 {source_name(case.source)}"]))
+    draw_html(legal_page.facts_html([*legal_export.case_facts(case), source_note(case.source)]))
     if case.url:
         original = Markup(
             '<div class="wy-law"><a href="%s" target="_blank" rel="noopener noreferrer nofollow">原文（%s）</a></div>'

@@ -1,47 +1,25 @@
-"""Contract review (合同审查) on the page: each clause with its sentence and its article, and what was not checked."""
+"""Contract review (合同审查) on the page: each clause with its sentence and its article."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-import streamlit as st
 from markupsafe import Markup
 
-from core.base.text import one_line, shorten
 from core.legal import ContractFinding, ContractReview, GoverningArticle, Severity, law_address
-from core.ui.escape import draw_html, escape_label
 from core.ui.statute_findings import article_html
 
-_COLOURS = {Severity.VIOLATES: "red", Severity.CHECK: "orange"}
-_LISTED = 100
-_LABEL_LENGTH = 60
+COLOURS = {Severity.VIOLATES: "red", Severity.CHECK: "orange"}
 
 
-def draw(review: ContractReview, name: str, *, key: str) -> None:
-    """Draw the review of one draft, the worst clauses first. `name` stands before the heading."""
-    if review.kind is None:
-        st.caption(escape_label(f"{name}{review.basis_note}"))
-        return
-    st.subheader(escape_label(f"{name}合同审查，提示 {len(review.findings)} 处"), anchor=False)
-    counts = Counter(one.severity for one in review.findings)
-    if counts:
-        st.markdown(" ".join(_badge(severity, counts[severity]) for severity in Severity if counts[severity]))
-    worst_first = sorted(review.findings, key=lambda one: one.severity is not Severity.VIOLATES)
-    for number, finding in enumerate(worst_first[:_LISTED]):
-        label = f"{finding.title} · {shorten(one_line(finding.sentence), _LABEL_LENGTH)}"
-        with st.expander(f"{_badge(finding.severity)} {escape_label(label)}", key=f"{key}-clause-{number}"):
-            draw_html(_finding_html(finding))
-    if len(worst_first) > _LISTED:
-        st.caption(f"只列出前 {_LISTED} 处，其余请下载。")
-    for note in review.notes:
-        st.caption(escape_label(note))
+def counts(review: ContractReview) -> str:
+    """Return how many clauses were found to be what: ：不符合 1 · 请核对 2. Empty without any."""
+    counted = Counter(one.severity for one in review.findings)
+    words = " · ".join(f"{severity} {counted[severity]}" for severity in Severity if counted[severity])
+    return f"：{words}" if words else ""
 
 
-def _badge(severity: Severity, count: int | None = None) -> str:
-    return f":{_COLOURS[severity]}-badge[{severity}{f' {count}' if count is not None else ''}]"
-
-
-def _finding_html(finding: ContractFinding) -> Markup:
+def finding_html(finding: ContractFinding) -> Markup:
     parts = Markup('<div class="wy-verdict"><b>%s。</b>%s</div>') % (finding.severity, finding.note)
     parts += Markup('<div class="wy-law-title">文稿</div>') + article_html(finding.sentence)
     parts += Markup().join(_article_html(article) for article in finding.articles)

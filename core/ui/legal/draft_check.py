@@ -3,58 +3,89 @@ downloaded with comments."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import PurePath
 
 import streamlit as st
-from markupsafe import Markup
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.base.errors import AppError
 from core.legal import (
     PASTED_DRAFT_NAME,
-    PROBLEMS,
     Author,
+    CaseFinding,
+    ContractFinding,
     ContractReview,
     Draft,
+    FindingGroup,
     LegalServices,
     Period,
     StatuteFinding,
-    StatuteMark,
     draft_with_comments,
     legal_export,
+    summary,
 )
 from core.reading import FILE_KINDS, FileError, Reader
-from core.ui import case_findings
+from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import contract_view, legal_page
+from core.ui.legal import article_list, contract_view, draft_desk, draft_sample, legal_page
 from core.ui.legal.law_filters import day_field
-from core.ui.statute_findings import badge, citation_label, finding_html, mark_html
 from core.ui.uploads import upload_fields
 
 TEXT = "draft_text"
 FILES = "draft_files"
 SHOWN = "draft_shown"
+FORM = "draft_form"
 MAX_LENGTH = 200_000
 MAX_FILES = 5
 _READ, _VERIFIED = "drafts_read", "drafts_verified"
-_LISTED = 100
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ALL = "全部"
 
-CheckedDraft = tuple[Draft, Sequence[StatuteFinding], ContractReview | None]
+
+@dataclass(frozen=True)
+class CheckedDraft:
+    draft: Draft
+    statutes: Sequence[StatuteFinding]
+    review: ContractReview | None
+    cases: Sequence[CaseFinding]
+
+    @property
+    def clauses(self) -> Sequence[ContractFinding]:
+        return self.review.findings if self.review else ()
 
 
 def draw(legal: LegalServices, reader: Reader) -> None:
-    """Draw the form and the findings for each draft."""
+    """Draw the form, which folds once there is something to show, and the verdicts on each draft."""
     if legal.library.index() is None:
         st.write("核验要把引用与法律原文对照，所以要先有法律文本。")
         return
-    with st.form("draft", border=False):
+    drafts, as_of = _draw_form(reader)
+    if not drafts and not st.session_state.get(legal_views.SAMPLE):
+        st.button("看一份示例", icon=":material/lightbulb:", on_click=_show_sample)
+    elif not drafts:
+        st.info(draft_sample.NOTE, icon=":material/lightbulb:")
+        drafts = [draft_sample.SAMPLE_DRAFT]
+    try:
+        checked = list(_check_drafts(legal, drafts, as_of))
+        article_list.draw(legal, [found for one in checked for found in one.statutes] if checked else None)
+        _draw(checked, reader)
+    except AppError as error:
+        draw_warning(str(error))
+
+
+def _draw_form(reader: Reader) -> tuple[list[Draft], Period | None]:
+    """Draw the form in a fold, and return its drafts and the day whose law counts."""
+    st.session_state.setdefault(FORM, not (st.session_state.get(TEXT) or st.session_state.get(legal_views.SAMPLE)))
+    # With another label Streamlit would draw another fold, and close it.
+    with (
+        st.expander("编辑文稿", key=FORM, icon=":material/edit_note:", on_change="rerun"),
+        st.form("draft", border=False),
+    ):
         typed = st.text_area(
             "文稿",
             key=TEXT,
@@ -72,23 +103,18 @@ def draw(legal: LegalServices, reader: Reader) -> None:
             key=FILES,
         )
         as_of = day_field("draft_on")
-        st.form_submit_button("核验", type="primary", icon=":material/fact_check:")
+        st.form_submit_button("核验", type="primary", icon=":material/fact_check:", on_click=_fold)
     pasted = Draft.from_text(typed or "")
-    drafts = [*([pasted] if pasted.text else []), *_uploaded_drafts(files, reader)]
-    try:
-        _draw(list(_verify_drafts(legal, drafts, as_of)), reader)
-    except AppError as error:
-        draw_warning(str(error))
-    for number, draft in enumerate(drafts):
-        _draw_cases(legal, draft, key=f"draft-cases-{number}")
+    return [*([pasted] if pasted.text else []), *_uploaded_drafts(files, reader)], as_of
 
 
-def _draw_cases(legal: LegalServices, draft: Draft, *, key: str) -> None:
-    """Draw the case check (案号核验) of a draft that names cases."""
-    if findings := legal.check_cases(draft.text):
-        title = "案号核验" if draft.name == PASTED_DRAFT_NAME else f"{draft.name}：案号核验"
-        st.subheader(escape_label(title), anchor=False)
-        case_findings.draw(findings, key=key)
+def _show_sample() -> None:
+    st.session_state[legal_views.SAMPLE], st.session_state[FORM] = True, False
+
+
+def _fold() -> None:
+    """Fold the form if there is something to check."""
+    st.session_state[FORM] = not (st.session_state.get(TEXT) or st.session_state.get(FILES))
 
 
 def _uploaded_drafts(files: Sequence[UploadedFile], reader: Reader) -> Iterator[Draft]:
@@ -112,7 +138,7 @@ def _read(file: UploadedFile, reader: Reader) -> Draft | str:
         return str(error)
 
 
-def _verify_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period | None) -> Iterator[CheckedDraft]:
+def _check_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period | None) -> Iterator[CheckedDraft]:
     """Yield each draft with its findings. They are cached per text, index and day, because every click draws them
     again."""
     known = st.session_state.get(_VERIFIED, {})
@@ -120,7 +146,8 @@ def _verify_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period 
     for draft in drafts:
         key = (draft.text, as_of, legal.library.version, date.today())
         now[key] = known[key] if key in known else _checked(legal, draft.text, as_of)
-        yield draft, *now[key]
+        statutes, review = now[key]
+        yield CheckedDraft(draft, statutes, review, legal.check_cases(draft.text))
 
 
 def _checked(
@@ -129,17 +156,18 @@ def _checked(
     return legal.verifier.verify(text, Author.PERSON, as_of), legal.contracts.review(text, as_of)
 
 
-# ── Findings ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Verdicts ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _draw(checked: Sequence[CheckedDraft], reader: Reader) -> None:
-    all_findings = [finding for _, findings, _ in checked for finding in findings]
-    group = _choose_group(all_findings) if all_findings else ALL
-    for number, (draft, findings, review) in enumerate(checked):
-        has_title = draft.name != PASTED_DRAFT_NAME or len(checked) > 1
-        _draw_draft(draft, findings, review, group, reader, key=f"draft-{number}", has_title=has_title)
-    if all_findings or any(review for _, _, review in checked):
-        named = [legal_export.CheckedDraft(draft.name, findings, review) for draft, findings, review in checked]
+    verdicts = [draft_desk.verdicts(one.statutes, one.clauses, one.cases) for one in checked]
+    group = _choose_group([verdict for found in verdicts for verdict in found])
+    for number, (one, found) in enumerate(zip(checked, verdicts, strict=True)):
+        has_title = one.draft.name != PASTED_DRAFT_NAME or len(checked) > 1
+        _draw_heading(one, reader, key=f"draft-{number}", name=f"{one.draft.name}：" if has_title else "")
+        _draw_desk(one, [verdict for verdict in found if group in {ALL, verdict.group}], key=f"draft-{number}")
+    if any(one.statutes or one.review for one in checked):
+        named = [legal_export.CheckedDraft(one.draft.name, one.statutes, one.review) for one in checked]
         files = {
             "md": partial(legal_export.findings_markdown, named),
             "csv": partial(legal_export.findings_csv, named),
@@ -148,97 +176,51 @@ def _draw(checked: Sequence[CheckedDraft], reader: Reader) -> None:
         legal_page.draw_exports("法条核验", files, key="draft")
 
 
-def _group_of(finding: StatuteFinding) -> str:
-    if finding.mark in PROBLEMS:
-        return "有问题"
-    if finding.mark is StatuteMark.UNKNOWN:
-        return "未核"
-    return "请核对" if finding.note and finding.mark is StatuteMark.EXISTS else "没有问题"
-
-
-GROUPS = ("有问题", "请核对", "未核", "没有问题")
-
-
-def _choose_group(findings: Sequence[StatuteFinding]) -> str:
-    counts = Counter(map(_group_of, findings))
-    counts[ALL] = len(findings)
-    options = [ALL, *(group for group in GROUPS if counts[group])]
+def _choose_group(verdicts: Sequence[draft_desk.Verdict]) -> str:
+    """Draw the groups to choose from, if there are several."""
+    known = {verdict.group for verdict in verdicts}
+    options = [ALL, *(group for group in FindingGroup if group in known)]
+    if len(known) < 2:
+        return ALL
     if st.session_state.get(SHOWN) not in options:
         st.session_state[SHOWN] = ALL
-    chosen = st.pills(
-        "只看",
-        options,
-        required=True,
-        format_func=lambda group: f"{group} {counts[group]}",
-        label_visibility="collapsed",
-        key=SHOWN,
-    )
+    chosen = st.pills("只看", options, required=True, label_visibility="collapsed", key=SHOWN, format_func=str)
     return str(chosen)
 
 
-def _draw_draft(
-    draft: Draft,
-    findings: Sequence[StatuteFinding],
-    review: ContractReview | None,
-    group: str,
-    reader: Reader,
-    *,
-    key: str,
-    has_title: bool,
-) -> None:
-    name = f"{draft.name}：" if has_title else ""
-    if review:
-        contract_view.draw(review, name, key=key)
-    st.subheader(escape_label(f"{name}共引用 {len(findings)} 处"), anchor=False)
-    if draft.is_cut:
-        st.caption(f"文稿太长，只核验了前 {len(draft.text):,} 字。")
-    if findings or (review and review.findings):
-        st.download_button(
-            "下载带批注的 Word",
-            data=partial(draft_with_comments, draft, findings, reader, review),
-            file_name=f"{PurePath(draft.name).stem}（批注）.docx",
-            mime=_DOCX,
-            key=f"{key}-word",
-            on_click="ignore",
-            icon=":material/rate_review:",
-        )
-    if not findings:
+def _draw_heading(one: CheckedDraft, reader: Reader, *, key: str, name: str) -> None:
+    """Draw what was counted, and the button for the Word document."""
+    counted = f"：{summary(one.statutes)}" if one.statutes else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(escape_label(f"{name}共引用 {len(one.statutes)} 处{counted}"), anchor=False, width="stretch")
+        if one.statutes or one.clauses:
+            st.download_button(
+                "下载带批注的 Word",
+                data=partial(draft_with_comments, one.draft, one.statutes, reader, one.review),
+                file_name=f"{PurePath(one.draft.name).stem}（批注）.docx",
+                mime=_DOCX,
+                key=f"{key}-word",
+                on_click="ignore",
+                icon=":material/rate_review:",
+            )
+    others = []
+    if one.review and one.review.kind:
+        others.append(f"合同审查提示 {len(one.clauses)} 处{contract_view.counts(one.review)}")
+    if one.cases:
+        others.append(f"案号核验 {len(one.cases)} 处：{summary(one.cases)}")
+    if others:
+        st.write("；".join(others))
+    if one.draft.is_cut:
+        st.caption(f"文稿太长，只核验了前 {len(one.draft.text):,} 字。")
+
+
+def _draw_desk(one: CheckedDraft, shown: Sequence[draft_desk.Verdict], *, key: str) -> None:
+    if shown:
+        draw_html(draft_desk.html(one.draft.text, shown[: draft_desk.LISTED], key=key))
+    if len(shown) > draft_desk.LISTED:
+        st.caption(f"只列出前 {draft_desk.LISTED} 处；其余请筛选，或下载。")
+    if not one.statutes:
         example = "《劳动合同法》第三十八条、民法典第1198条"
         st.info(f"没有找到法条的引用。能识别的写法如：{example}。", icon=":material/info:")
-        return
-    counts = Counter((one.mark, _kind_of(one)) for one in sorted(findings, key=lambda one: one.severity))
-    st.markdown(" ".join(badge(mark, f"{kind} {count}") for (mark, kind), count in counts.items()))
-    _draw_list([(place, one) for place, one in _worst_first(findings) if group in {ALL, _group_of(one)}], key)
-    with st.expander("在原文中查看", icon=":material/article:", key=f"{key}-text"):
-        draw_html(Markup('<div class="wy-question">%s</div>') % _marked_html(draft.text, findings))
-
-
-def _kind_of(finding: StatuteFinding) -> str:
-    """Return what is counted together: each mark, but ○ by its two meanings."""
-    return finding.meaning if finding.mark is StatuteMark.EXISTS else finding.mark.meaning
-
-
-def _worst_first(findings: Sequence[StatuteFinding]) -> list[tuple[int, StatuteFinding]]:
-    """Return the findings, worst first, each with its position in the draft."""
-    placed = enumerate(findings)
-    return sorted(placed, key=lambda one: (GROUPS.index(_group_of(one[1])), one[1].severity, one[0]))
-
-
-def _draw_list(findings: Sequence[tuple[int, StatuteFinding]], key: str) -> None:
-    for place, finding in findings[:_LISTED]:
-        cited = " · ".join(filter(None, (citation_label(finding), finding.note)))
-        with st.expander(f"{badge(finding.mark, finding.meaning)} {escape_label(cited)}", key=f"{key}-{place}"):
-            draw_html(finding_html(finding))
-    if len(findings) > _LISTED:
-        st.caption(f"只列出前 {_LISTED} 处；其余请筛选、在原文中查看，或下载。")
-
-
-def _marked_html(text: str, findings: Sequence[StatuteFinding]) -> Markup:
-    """Return the text with a mark before each citation."""
-    parts: list[str] = []
-    done = 0
-    for finding in findings:
-        if finding.start >= done:
-            parts += [text[done : finding.start], mark_html(finding.mark), Markup("<u>%s</u>") % finding.cited]
-            done = finding.end
-    return Markup().join([*parts, text[done:]])
+    for note in one.review.notes if one.review else ():
+        st.caption(escape_label(note))

@@ -77,16 +77,16 @@ def draw(app: App) -> None:
     _draw_sources(app)
 
 
-def draw_empty_library(app: App) -> None:
-    """Draw what fills an empty library and what works meanwhile, or the progress of its first import. Draws nothing if
-    there is a library."""
+def draw_empty_library(app: App) -> bool:
+    """Draw what fills an empty library and what works meanwhile, or the progress of its first import, after which the
+    page shows what was asked for. Draws nothing if there is a library. Returns whether an import is running."""
     legal = app.legal
     if legal.library.available:
-        return
+        return False
     job = legal.importer.job
     if job is not None and job.is_running:
         _draw_running(app, job)
-        return
+        return True
     with st.container(border=True):
         st.markdown("**法规库是空的。**")
         if job is not None and job.problem:
@@ -102,6 +102,7 @@ def draw_empty_library(app: App) -> None:
             st.button(FILL_BUTTON, type="primary", icon=":material/cloud_download:", on_click=_start_import, args=args)
         else:
             st.caption(f"管理者可以运行 {FILL_COMMAND}。")
+    return False
 
 
 def may_import(app: App) -> bool:

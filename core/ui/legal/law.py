@@ -22,12 +22,12 @@ from core.legal import (
     legal_export,
     missing_amendments,
     parse_article_number,
-    source_name,
+    source_note,
 )
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import article, highlights, law_filters, legal_page
+from core.ui.legal import article, article_actions, highlights, law_filters, legal_page
 from core.ui.legal.law_view import LawView, draw_day_field, draw_version_note, find_law_view, repealed_by_html
 
 _LISTED = 12
@@ -76,8 +76,8 @@ def _draw_whole(view: LawView) -> None:
     with st.container(key="law"):  # the style sheet gives this key more width
         st.header(escape_label(f"《{law.name}》"), anchor=False)
         count = [f"共 {law.article_count:,} 条"] if law.article_count else []
-        facts = [*legal_export.law_facts(law, status), *count, f"来源 {source_name(law.source)}"]
-        draw_html(legal_page.facts_html(facts))
+        facts = [*legal_export.law_facts(law, status), *count, source_note(law.source)]
+        draw_html(legal_page.status_and_facts_html(status, facts))
         draw_version_note(view, None)
         if later := later_amendment_note(index, law):
             draw_warning(later)
@@ -124,7 +124,7 @@ def _draw_versions(view: LawView) -> None:
 
 def _version_item(view: LawView, day: str, version: LawVersion | None) -> Markup:
     if version is None:
-        return Markup('<li class="missing">%s 制定或修改 <span class="wy-dim">库中没有这一版</span></li>') % day
+        return Markup('<li class="missing">%s 通过 <span class="wy-dim">（库中没有这个版本）</span></li>') % day
     return Markup("<li>%s</li>") % article.version_html(view, version)
 
 
@@ -134,7 +134,9 @@ def _version_item(view: LawView, day: str, version: LawVersion | None) -> Markup
 def _law_html(view: LawView, articles: Sequence[StoredArticle], words: Sequence[str]) -> Markup:
     """Return the whole law as one piece of HTML. A thousand separate elements would take seconds to draw."""
     contents = _contents_html(articles)
-    text = Markup('<div class="wy-law wy-text">%s%s</div>') % (
+    row = article_actions.law_row_html(view.law, view.index.status(view.law), view.query())
+    text = Markup('<div class="wy-law wy-text">%s%s%s</div>') % (
+        row,
         _found_html(articles, words) if words else "",
         Markup().join(_article_items(view, articles, words)),
     )
@@ -185,6 +187,8 @@ def _article_items(view: LawView, articles: Sequence[StoredArticle], words: Sequ
         if one.number.number:
             lines[:1] = [Markup("%s　") % view.link(str(one.number), one.number) + Markup().join(lines[:1])]
         paragraphs = Markup().join(Markup("<p>%s</p>") % line for line in lines)
+        if one.number.number:
+            paragraphs = article_actions.more_button(str(one.number)) + paragraphs
         yield Markup('<section id="%s">%s</section>') % (_anchor(one.number), paragraphs)
 
 

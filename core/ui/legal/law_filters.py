@@ -8,15 +8,19 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.legal import FACETS, FIELD, ISSUER, KIND, STATE, YEARS, Catalogue, Period, parse_period
+from core.legal.entities import LawStatus
 from core.ui.escape import escape_label
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page
 
 QUERY = "legal_query"
 AS_OF = "legal_on"
+DAY_LABEL = "按哪一天的法律"
 _SHOWN = "laws_shown"
 """Session key of the values that the boxes had when last drawn."""
 _KEYS = {"q": QUERY, "on": AS_OF} | {facet: f"laws_{facet}" for facet in FACETS}
+ALL_STATES = "全部"
+_STATE_LABELS = {LawStatus.IN_FORCE.value: "现行有效"}
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,19 @@ class LawFilters:
     facet_choice: dict[str, str]
     """Facets and their values."""
     as_of: Period | None
+    state: str = LawStatus.IN_FORCE
+    """Chosen validity. What is in force is not named in the address."""
 
     @property
     def address(self) -> dict[str, str]:
-        given = {"q": self.query, **self.facet_choice, "on": self.as_of.iso if self.as_of else ""}
+        state = "" if self.state == LawStatus.IN_FORCE else self.state
+        given = {"q": self.query, **self.facet_choice, STATE: state, "on": self.as_of.iso if self.as_of else ""}
         return {name: value for name, value in given.items() if value}
+
+    @property
+    def lists_laws(self) -> bool:
+        """True if something was chosen that lists laws: more than what the directory shows."""
+        return any(facet != STATE for facet in self.facet_choice) or self.state not in {LawStatus.IN_FORCE, ALL_STATES}
 
 
 def has_filters(address: Mapping[str, str]) -> bool:
@@ -65,34 +77,65 @@ def _fill_boxes(catalogue: Catalogue | None) -> None:
         value = given.get(name, "")
         known = name not in FACETS or bool(catalogue and value in catalogue.counts(name, {}))
         st.session_state[key] = value if known and (value or name not in FACETS) else None
+    if given.get(STATE) == ALL_STATES:
+        st.session_state[_KEYS[STATE]] = ALL_STATES
 
 
 def _box_values() -> dict[str, str]:
     values = {name: str(st.session_state.get(key) or "").strip() for name, key in _KEYS.items()}
     period = parse_period(values["on"])
     values["on"] = period.iso if period else ""
+    if values[STATE] == LawStatus.IN_FORCE:
+        values[STATE] = ""
     return {name: value for name, value in values.items() if value}
 
 
 def _draw_filters(catalogue: Catalogue, query: str) -> LawFilters:
     chosen: dict[str, str] = {facet: value for facet in FACETS if (value := st.session_state.get(_KEYS[facet]))}
-    if query or chosen:  # otherwise the directory already has the same links
+    state = _draw_states(catalogue)
+    is_narrowed = any(facet != STATE for facet in chosen) or state not in {LawStatus.IN_FORCE, ALL_STATES}
+    period = parse_period(st.session_state.get(AS_OF) or "")
+    chosen.pop(STATE, None)
+    if state != ALL_STATES and period is None:  # what was in force on that day counts, not what is today
+        chosen[STATE] = state
+    if query or is_narrowed:  # otherwise the directory already has the same links
         _draw_pills(catalogue, KIND, chosen)
     if KIND in chosen and not query:
         _draw_fields(catalogue, chosen)
     with st.expander(escape_label(_filter_summary(chosen)), icon=":material/tune:", key="laws_filters"):
         if KIND in chosen and query:
             _draw_fields(catalogue, chosen)
-        for facet in (STATE, ISSUER, YEARS):
+        for facet in (ISSUER, YEARS):
             _draw_pills(catalogue, facet, chosen)
         as_of = day_field(AS_OF)
-    return LawFilters(query, chosen, as_of)
+    return LawFilters(query, chosen, as_of, state)
+
+
+def _draw_states(catalogue: Catalogue) -> str:
+    """Draw the validity to choose: what is in force, unless the reader wants more. Returns the choice."""
+    counts = catalogue.counts(STATE, {})
+    key, options = _KEYS[STATE], [LawStatus.IN_FORCE.value, ALL_STATES]
+    options[1:1] = [state for state in counts if state != LawStatus.IN_FORCE]
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = options[0]
+    if len(counts) < 2:
+        return str(st.session_state[key])
+    counts = {ALL_STATES: sum(counts.values()), LawStatus.IN_FORCE.value: 0} | counts
+    chosen = st.segmented_control(
+        FACETS[STATE],
+        options,
+        required=True,
+        format_func=lambda state: f"{_STATE_LABELS.get(state, state)} {counts[state]:,}",
+        key=key,
+        label_visibility="collapsed",
+    )
+    return str(chosen)
 
 
 def _filter_summary(choice: dict[str, str]) -> str:
     on = st.session_state.get(AS_OF)
-    used = [value for facet, value in choice.items() if facet != KIND] + ([f"以 {on} 为准"] if on else [])
-    return f"筛选：{'、'.join(used)}" if used else "筛选：效力、机关、公布年份、日期"
+    used = [value for facet, value in choice.items() if facet not in (KIND, STATE)] + ([f"{on} 的法律"] if on else [])
+    return f"筛选：{'、'.join(used)}" if used else "筛选：机关、公布年份、按哪一天的法律"
 
 
 def _draw_fields(catalogue: Catalogue, choice: dict[str, str]) -> None:
@@ -123,9 +166,9 @@ def _draw_pills(catalogue: Catalogue, facet: str, choice: dict[str, str]) -> Non
 
 
 def day_field(key: str) -> Period | None:
-    """Draw the field 以 … 为准 and return the period whose law is to be shown."""
+    """Draw the field 按哪一天的法律 and return the period whose law is to be shown."""
     typed = st.text_input(
-        "以哪一天的法律为准",
+        DAY_LABEL,
         key=key,
         persist_state="session",
         placeholder="如 2019-05-01 或 2019，留空为现行",

@@ -13,6 +13,7 @@ from core.legal import ArticleNumber, LawVersion, LegalIndex, Period, law_query,
 from core.ui.escape import draw_html
 from core.ui.frame import draw_warning
 from core.ui.legal import legal_page
+from core.ui.legal.law_filters import DAY_LABEL
 from core.ui.statute_findings import short_name
 
 _MAX_NAMES = 12
@@ -57,14 +58,14 @@ def find_law_view(index: LegalIndex, current: LawVersion, version: str, as_of: s
 
 
 def draw_day_field(view: LawView) -> None:
-    """Draw the field 以 … 为准. The typed day becomes part of the address and replaces a chosen version."""
+    """Draw the field 按哪一天的法律. The typed day becomes part of the address and replaces a chosen version."""
     key = f"law-on-{view.current.key}"
     legal_page.draw_address_box(
-        "以哪一天的法律为准",
+        DAY_LABEL,
         view.as_of.iso if view.as_of else "",
         key=key,
         icon=":material/event:",
-        placeholder="以哪一天为准",
+        placeholder=DAY_LABEL,
         on_change=_choose_day,
         args=(key,),
     )
@@ -112,7 +113,7 @@ def _repeals_html(view: LawView) -> Iterator[Markup]:
     shown = Markup("、").join(names[:_MAX_NAMES])
     if rest := names[_MAX_NAMES:]:
         shown += Markup("<details><summary>另外 %s 部</summary>%s</details>") % (len(rest), Markup("、").join(rest))
-    yield Markup('<div class="wy-replaced">它取代了（%s，同时废止）：%s</div>') % (article, shown)
+    yield Markup('<div class="wy-replaced">施行后废止的法律（%s）：%s</div>') % (article, shown)
 
 
 def _law_link(index: LegalIndex, key: str) -> Markup:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from core.base.text import one_line, shorten
 from core.legal import LegalServices, short_link
+from core.legal.entities import LawStatus
 from core.search.types import SearchResponse
 from core.ui.chat import draw_results, search_ledger
 from core.ui.escape import draw_html, escape_label
@@ -51,6 +52,20 @@ def facts_html(parts: Sequence[str]) -> Markup:
     return Markup('<div class="wy-dim">%s</div>') % " · ".join(parts)
 
 
+def status_html(status: LawStatus | None) -> Markup:
+    """Return a law's status where it is not the usual one, so that nobody takes the text for the law of today."""
+    if status in {None, LawStatus.IN_FORCE}:
+        return Markup()
+    colour = "red" if status is LawStatus.REPEALED else "orange"
+    return Markup('<div><span class="wy-tag %s">%s</span></div>') % (colour, status)
+
+
+def status_and_facts_html(status: LawStatus | None, facts: Sequence[str]) -> Markup:
+    """Return the facts about a law, with its status before them where it is not the usual one."""
+    tag = status_html(status)
+    return tag + facts_html([fact for fact in facts if not tag or fact != status])
+
+
 def draw_exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str) -> None:
     """Draw a menu with one file per ending. A file is made when it is downloaded; the session may be gone by then."""
     title = shorten(one_line(name), 60).replace("/", "_")
@@ -69,7 +84,7 @@ def draw_exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str)
 
 def draw_web_results(response: SearchResponse, library_name: str) -> None:
     """Draw results of the web search that replaces the library."""
-    st.caption(f"{library_name}没有合适的内容，以下来自网络搜索：{escape_label(search_ledger.summary(response))}")
+    st.caption(f"{library_name}没有找到，以下是网上的结果：{escape_label(search_ledger.summary(response))}")
     draw_results(response.results)
     with st.expander("搜索记录", icon=":material/receipt_long:"):
         draw_html(search_ledger.entry_html(response))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.answer import tally
+from core.answer import tally, with_statutes
 from core.app import App
 from core.base.errors import AppError
 from core.run import MAX_ADDRESSES, PastedTextCheck, check_pasted_text, parse_pasted_sources, validate_pasted_text
@@ -42,7 +42,7 @@ def draw(app: App) -> None:
             st.session_state[RESULT] = _check(app, text or "", written or "")
     match st.session_state.get(RESULT):
         case PastedTextCheck() as result:
-            _draw_result(result)
+            _draw_result(app, result)
         case str(refusal):
             draw_warning(refusal)
 
@@ -59,8 +59,8 @@ def _check(app: App, text: str, written: str) -> PastedTextCheck | str:
         return str(error)
 
 
-def _draw_result(result: PastedTextCheck) -> None:
-    check = result.check
+def _draw_result(app: App, result: PastedTextCheck) -> None:
+    check = with_statutes(result.check, app.check_statutes(result.text))
     if result.problems:
         st.warning("\n\n".join(map(escape_label, result.problems)), icon=":material/warning:")
     if check is None or not (check.statements or check.uncited):

@@ -11,7 +11,21 @@ from pathlib import Path
 
 import streamlit as st
 
-PARTS = ("dark", "sidebar", "formulas", "copying", "bottom", "going", "tabs")
+_COPYING = ("answer_forms", "markdown_form", "document_forms", "picture", "copying")
+PARTS = (
+    "dark",
+    "sidebar",
+    "formulas",
+    *_COPYING,
+    "pasting",
+    "landing",
+    "bottom",
+    "going",
+    "desk",
+    "tabs",
+    "draft_desk",
+    "article_actions",
+)
 _INLINE = "<script>if (!window.wyScripts) { window.wyScripts = true;\nINSIDE\n}</script>"
 
 

@@ -5,7 +5,7 @@ A key goes from the browser to the server and never back: a saved field is drawn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -47,7 +47,7 @@ REFUSALS = {
     "login": "只有 SETTINGS_ADMINS 名单里的帐号登录之后，才能在这里修改。",
     "nobody": "这里不能从页面修改，请用环境变量或 settings.yaml。",
 }
-EMBEDDED_NOTE = "现在由内置摘录模型回答：它只摘录来源中的原句，不会推理。"
+EMBEDDED_NOTE = "还没有连接模型：现在只能摘录来源中的原句，不能写作。"
 
 
 def draw_refusal(app: App) -> None:
@@ -60,18 +60,21 @@ def show_saved_message() -> None:
         st.toast(escape_label(message), icon=":material/check_circle:")
 
 
-def save(app: App, changes: dict[str, str], saved_message: str) -> None:
+def save(app: App, changes: dict[str, str], saved_message: str, *, then: Callable[[], None] | None = None) -> None:
+    """Save settings, and draw the page again. `then` is called before."""
     visitor = identity.visitor()
     try:
         app.saved_settings.change(lambda saved: changes | ({} if is_claimed(saved) else with_owner(saved, visitor)))
     except SettingsNotSaved as error:
         draw_warning(str(error))
     else:
-        reset_form(saved_message)
+        reset_form(saved_message, then=then)
 
 
-def reset_form(saved_message: str) -> None:
-    """Draw the page again with empty fields."""
+def reset_form(saved_message: str, *, then: Callable[[], None] | None = None) -> None:
+    """Draw the page again with empty fields. `then` is called before."""
+    if then is not None:
+        then()
     for key in (LISTED, TRIED):
         st.session_state.pop(key, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
@@ -127,8 +130,8 @@ class ModelConnection:
     """Settings that are saved for it."""
 
 
-def draw_form(app: App) -> None:
-    """Draw the form: connection, model, test and save."""
+def draw_form(app: App, *, then: Callable[[], None] | None = None) -> None:
+    """Draw the form: connection, model, test and save. `then` is called after it was saved: it answers a question again."""
     connection = _fixed_connection(app) or _draw_connection(app)
     if connection is None:
         return
@@ -141,10 +144,12 @@ def draw_form(app: App) -> None:
         return
     with st.container(horizontal=True):
         test = st.button("测试", icon=":material/network_check:")
-        keep = st.button("保存", icon=":material/save:", type="primary", disabled=not changes)
+        keep = st.button(
+            "保存并重新回答" if then else "保存", icon=":material/save:", type="primary", disabled=not changes
+        )
     draw_test(app, proposed, is_requested=test)
     if keep:
-        save(app, changes, f"已保存，从下一个问题起由 {model} 回答。")
+        save(app, changes, f"已保存，从{'现在' if then else '下一个问题'}起由 {model} 回答。", then=then)
 
 
 def _fixed_connection(app: App) -> ModelConnection | None:
@@ -206,9 +211,9 @@ def pick_service(services: Sequence[ModelService], *, key: str) -> ModelService:
         persist_state="session",
     )
     chosen = find_service(str(picked))
-    abilities = {"会思考": chosen.thinks, "能调用工具": chosen.calls_tools, "自带联网搜索": chosen.searches}
+    abilities = {"思考": chosen.thinks, "调用工具": chosen.calls_tools, "自带联网搜索": chosen.searches}
     if known := [words for words, has in abilities.items() if has]:
-        st.caption(f"{chosen.label}：{'、'.join(known)}，因模型而异。")
+        st.caption(f"{chosen.label}：部分模型支持{'、'.join(known)}。")
     return chosen
 
 
@@ -234,7 +239,7 @@ def key_field(chosen: ModelService, *, has_key: bool = False) -> str:
     """Draw the key field and return what was typed. It is hidden in logs."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
-            "密钥" if chosen.needs_key else "密钥（服务没有设密钥就留空）",
+            "密钥" if chosen.needs_key else "密钥（没有可不填）",
             type="password",
             key=f"connect-key-{chosen.id}-{st.session_state.get(ROUND, 0)}",
             placeholder="已有密钥，留空则不变" if has_key else "粘贴到这里",
@@ -268,7 +273,7 @@ def pick_model(connection: ModelConnection, *, current: str = "") -> str:
     contexts = {model.name: model.context for model in listed}
     names = list(contexts)
     picked = st.selectbox(
-        f"模型 :gray[这家服务列出了 {len(names)} 个，也可以直接写名字]",
+        f"模型 :gray[共 {len(names)} 个，也可以自己输入]",
         names,
         index=names.index(current) if current in names else 0,
         format_func=lambda name: f"{name}（上下文 {contexts[name]:,}）" if contexts.get(name) else name,
@@ -302,7 +307,7 @@ def draw_test(app: App, settings: Settings, *, is_requested: bool) -> None:
     """Test the model of these settings if requested, and draw the last result for the same settings."""
     asked = (settings.openai, settings.llm.model)
     if is_requested:
-        with st.spinner("正在问它一句话…"):
+        with st.spinner("正在试着提问…"):
             st.session_state[TRIED] = (asked, _run_test(app, settings))
     tried, outcome = st.session_state.get(TRIED, (None, ""))
     if tried == asked:

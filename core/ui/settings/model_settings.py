@@ -3,6 +3,8 @@ session."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core.app import App
@@ -50,3 +52,14 @@ def draw_dialog(app: App) -> None:
         connect.draw_form(app)
     elif app.settings.panel.own_key:
         own_key.draw_form(app)
+
+
+def draw_key_form(app: App, *, then: Callable[[], None]) -> None:
+    """Draw the form for another key in the place of one that was refused. `then` is called after it was saved."""
+    may_edit, locked = permission.may_edit(app), app.loaded_settings.locking_variables("openai")
+    if may_edit and not locked:
+        connect.draw_form(app, then=then)
+    elif app.settings.panel.own_key:
+        own_key.draw_form(app, then=then)
+    elif may_edit:
+        connect.draw_locked(locked)

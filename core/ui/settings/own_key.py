@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core.app import App
@@ -23,8 +25,8 @@ def session_model() -> Model | None:
     return own
 
 
-def draw_form(app: App) -> None:
-    """Draw the form for an own key, with a test and a button to use it."""
+def draw_form(app: App, *, then: Callable[[], None] | None = None) -> None:
+    """Draw the form for an own key, with a test and a button to use it. `then` is called after that."""
     st.caption("你的密钥只留在这次会话的内存里，不会保存，关闭页面后失效；费用由你自己的帐户支付。")
     if own := session_model():
         st.write(f"这次会话由 **{escape_label(own.label)}** 回答，用的是你自己的密钥。")
@@ -44,11 +46,12 @@ def draw_form(app: App) -> None:
     settings = _with_model(app.settings, openai, name)
     with st.container(horizontal=True):
         test = st.button("测试", icon=":material/network_check:")
-        use = st.button("在这次会话中使用", type="primary", icon=":material/power:")
+        use = st.button("使用并重新回答" if then else "在这次会话中使用", type="primary", icon=":material/power:")
     connect.draw_test(app, settings, is_requested=test)
     if use:
         st.session_state[MODEL] = Model(settings, limit=app.model_limit)
-        connect.reset_form(f"从下一个问题起由 {name} 回答，只在这次会话中。")
+        words = f"从{'现在' if then else '下一个问题'}起由 {name} 回答，只在这次会话中。"
+        connect.reset_form(words, then=then)
 
 
 def _with_model(settings: Settings, openai: OpenaiSettings, name: str) -> Settings:

@@ -20,6 +20,7 @@ from core.run.prompts import PromptPreview
 from core.search.errors import NoEngine
 from core.search.types import Source
 from core.ui import clock, identity, permission, session
+from core.ui.advice import advice_html, pause_words
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_open_tab, draw_warning
 from core.ui.labels import MODES, ORIGINS
@@ -163,7 +164,7 @@ def _run_tests(app: App, places: Mapping[str, DeltaGenerator], tests: dict[str, 
 def _engine_html(engine: EngineState, test: DoctorCheck | None, *, testing: bool = False) -> Markup:
     state_class = "off" if not engine.is_usable else "resting" if engine.reason else "ready"
     is_in_result = test is not None and test.message == engine.reason
-    because = f"{engine.reason}{engine.cure}" if engine.reason and not is_in_result else ""
+    because = advice_html(f"{engine.reason}{engine.cure}") if engine.reason and not is_in_result else Markup()
     name = f"{engine.position} {engine.label}" if engine.is_usable else engine.label
     return Markup(
         '<div class="wy-engine"><div><b>%s</b> <code>%s</code> <span class="state %s">%s</span></div>'
@@ -177,7 +178,7 @@ def _test_result(test: DoctorCheck | None, *, testing: bool) -> Markup:
     if test is None:
         return Markup()
     word = "测试成功" if test.ok else "测试失败"
-    return Markup('<div class="note"><b>%s</b>：%s%s</div>') % (word, test.message, test.cure)
+    return Markup('<div class="note"><b>%s</b>：%s</div>') % (word, advice_html(f"{test.message}{test.cure}"))
 
 
 # ── Diagnosis ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -214,11 +215,14 @@ def _draw_findings(findings: DiagnosisResult, *, pause: float) -> None:
 def _draw_finding(check: DoctorCheck) -> None:
     word, state_class = ("未使用", "off") if check.off else ("正常", "ready") if check.ok else ("有问题", "failed")
     finding = Markup(
-        '<div class="wy-engine"><span class="state %s">%s</span> <b>%s</b><div class="note">%s</div></div>'
+        '<div class="wy-engine"><span class="state %s">%s</span> <b>%s</b><div class="note">%s%s</div></div>'
     )
-    draw_html(finding % (state_class, word, check.name, check.message))
-    if check.cure:
-        st.code(check.cure, language=None, wrap_lines=True)
+    advice = Markup().join(Markup("<div>%s</div>") % part for part in (advice_html(check.cure), _pause(check)) if part)
+    draw_html(finding % (state_class, word, check.name, check.message, advice))
+
+
+def _pause(check: DoctorCheck) -> str:
+    return f"{pause_words(check.pause)}。" if check.pause else ""
 
 
 def _draw_searxng() -> None:

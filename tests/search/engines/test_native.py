@@ -161,9 +161,12 @@ def test_a_search_that_brought_nothing_up_is_empty() -> None:
     [
         ({}, "内置摘录模型"),
         ({"LLM_MODEL": "anthropic:claude-x", "OPENAI_API_KEY": KEY}, "claude-x"),
-        ({"LLM_MODEL": "openai:gpt-x"}, "OPENAI_API_KEY"),
-        ({"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "LLM_MODEL": "qwen3:8b"}, "NATIVE_MODELS"),
-        ({"OPENAI_BASE_URL": "https://api.openai.com.evil.example/v1", "OPENAI_API_KEY": KEY}, "NATIVE_MODELS"),
+        ({"LLM_MODEL": "openai:gpt-x"}, "密钥"),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "LLM_MODEL": "qwen3:8b"}, "允许使用 native 的模型"),
+        (
+            {"OPENAI_BASE_URL": "https://api.openai.com.evil.example/v1", "OPENAI_API_KEY": KEY},
+            "允许使用 native 的模型",
+        ),
     ],
 )
 def test_without_a_model_that_searches_it_says_why(environ: dict[str, str], why: str) -> None:

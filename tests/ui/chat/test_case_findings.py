@@ -19,7 +19,7 @@ from core.ui.chat.export_menu import _export_file
 from core.ui.session import ChatState
 from support import invented
 from support.guiding_cases import GIST, write_guiding_cases
-from support.pages import chips, html, open_page, rerun
+from support.pages import chips, html, open_check, open_page, rerun
 
 SOURCE = Source(2, "某判决", "https://court.example/", "法院作出（2023）京01民终12号判决。")
 SEARCHED = SearchFinished(SearchResponse(SearchQuery("搁浅"), provider="fake"), (SOURCE,))
@@ -67,13 +67,13 @@ def test_every_case_has_a_chip_and_its_sentence(cases: None) -> None:
 
 
 def test_without_cases_it_says_that_nothing_was_compared() -> None:
-    shown = html(answered("参照指导案例24号。").chat_message[-1])
+    shown = html(open_check(answered("参照指导案例24号。")).chat_message[-1])
     assert "还没有导入案例，未能核验（不等于不存在）。" in shown
     assert "还没有导入法规库" not in shown, "no statute is cited"
 
 
 def test_an_answer_without_cases_has_none(cases: None) -> None:
-    assert "案号核验" not in html(answered("法释〔2020〕17号[2]。").chat_message[-1])
+    assert "案号核验" not in html(open_check(answered("法释〔2020〕17号[2]。")).chat_message[-1])
 
 
 def test_exports_say_the_same(cases: None) -> None:

@@ -16,14 +16,14 @@ from core.answer.check_results import (
     Verdict,
 )
 from core.answer.citation_verdicts import NO_SOURCES_NOTE
-from core.answer.events import Answer, Checked, SearchFinished
+from core.answer.events import Answer, Checked, SearchFinished, invented_notice
 from core.answer.message import Message, message_from_run
 from core.checks import check_answer
 from core.search.types import SearchQuery, SearchResponse, Source
 from core.ui.session import ChatState
 from support import invented
 from support.openai_server import openai_server
-from support.pages import ask, html, open_page, rerun, search, serving
+from support.pages import ask, check_title, chips, html, open_page, rerun, search, serving
 
 
 def said(page: AppTest) -> int:
@@ -71,7 +71,7 @@ def test_a_source_that_was_not_cited_is_named_in_the_text_the_fold_and_the_lists
     page = page_with(answer(2))
     titles = [fold.label.replace("\\", "") for fold in page.main.expander]
     assert titles[0].startswith("2 个来源 ")
-    assert "依据核验 · 1 句未标注，与来源相符" in titles
+    assert "核验 · 1 句未标注，与来源相符" in titles
     shown = html(page)
     assert ">未标注，与 [2] 相符</a>" in shown
     assert "无出处" not in shown
@@ -100,7 +100,27 @@ def test_a_sentence_that_names_an_article_and_a_conclusion_are_told_in_the_text_
     page = page_with(message_from_run([found, checked, Answer(CONCLUDING)], seconds=1, id="a1"))
     shown = html(page)
     assert "守塔人应当在日落前点灯。<sup" in shown
-    assert ">✓ 引述与条文一致</sup>" in shown
-    assert 'title="由前文推出的结论，程序没有核验">结论，未核</sup>' in shown
+    assert ">✓<span>法条核验 《灯塔法》第三条：引述与条文一致。</span></sup>" in shown
+    assert "<span>结论，未核</span></sup>" in shown
     assert "无出处" not in shown
-    assert page.button_group(key="claims-kind-a1").options == ["✓ 引述与条文一致 1", "结论，未核 1"]
+    assert page.button_group(key="claims-kind-a1").options == ["结论，未核 1"], (
+        "the other one stands among the statutes"
+    )
+    assert chips(page) == ["✓ 《灯塔法》第三条"]
+    assert check_title(page) == "核验 · 法条 1 条一致 · 1 句结论，未核", "each is counted once"
+
+
+def test_a_source_that_does_not_exist_is_named_at_its_sentence_and_below_live_and_later() -> None:
+    with openai_server() as server:
+        server.script = ["守塔人喜欢唱歌[6]。"]
+        with serving(OPENAI_API_KEY="k", OPENAI_BASE_URL=server.url, LLM_MODEL="openai:script:x"):
+            page = ask(search(open_page(), on=True), "守塔人喜欢什么？")
+            for shown in (html(page), html(rerun(page))):
+                assert "无出处（来源 6 不存在）</sup>" in shown
+                assert shown.count('<div class="wy-remark">模型引用了不存在的来源 6') == 1
+                assert "[6]" not in shown
+
+
+def test_the_notice_is_no_box_above_the_answer() -> None:
+    page = page_with(message_from_run([invented_notice([6], has_sources=True), Answer("答。")], seconds=1, id="a1"))
+    assert not [info.value for info in page.info if "不存在" in info.value]

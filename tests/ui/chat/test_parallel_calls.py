@@ -141,7 +141,7 @@ def test_a_step_shows_what_was_searched_and_the_other_arguments_apart(web: Web) 
         events = world.ask("英伟达的首席执行官是谁")
     for shown in (events, stored(events).events):
         page = drawn_after(shown, over=True)
-        assert [line.partition(" · ")[0] for line in steps(page)] == ["搜索「英伟达 CEO」", "阅读「[1]」"]
+        assert [line.partition(" · ")[0] for line in steps(page)] == ["搜索「英伟达 CEO」", "阅读 [1]：任期"]
         assert "<b>类型</b> 综合</div>" in step(page, 0)
         assert "<b>要读</b> [1]</div>" in step(page, 1)
         assert "<b>关注</b> 任期</div>" in step(page, 1)

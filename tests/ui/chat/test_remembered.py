@@ -305,7 +305,7 @@ def test_the_first_answer_without_sources_offers_them_once(app: App, arrive: Arr
 
 
 @pytest.mark.parametrize(
-    "decline", [lambda page: click(page, "保持关闭"), lambda page: search(search(page, on=True), on=False)]
+    "decline", [lambda page: click(page, "先不用"), lambda page: search(search(page, on=True), on=False)]
 )
 def test_who_has_decided_is_not_asked_again(decline: Callable[[AppTest], AppTest], app: App, arrive: Arrive) -> None:
     page = decline(arrive(MINE))

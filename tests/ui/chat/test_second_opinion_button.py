@@ -14,7 +14,7 @@ from core.ui import identity
 from core.ui.session import ChatState
 from support.fake_engines import FakeEngine
 from support.openai_server import Fail, OpenAIServer, in_turn, openai_server
-from support.pages import ask, html, open_page, rerun, search, serving, values
+from support.pages import ask, costs, html, open_page, rerun, search, serving, values
 from support.waiting import until
 
 PAGE = "为应对冬季低温，全市将在十一月底以前更换老旧水表八千只，费用由市财政承担，居民不需要付费。增加的水量主要用于新建的三个居民区。"
@@ -84,7 +84,7 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
     assert "◇ 有据（模型复核） [1]" in shown
     assert "✓ 有据" not in shown
     assert "模型认为来源支持这一句，原话如下" in shown
-    assert "依据核验 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "核验 · 1 处有据（模型复核）" in [fold.label for fold in page.expander]
     assert "看了 1 处，采纳 1 处，另用了 18 tokens。" in values(page.caption)
     assert_costs_are_apart(page)
     assert not offered(page)
@@ -93,9 +93,10 @@ def test_the_models_word_is_shown_as_such_and_kept(app: App, server: OpenAIServe
 
 
 def assert_costs_are_apart(page: AppTest) -> None:
-    (line,) = [caption.value for caption in page.caption if "复核另用" in caption.value]
-    assert line.startswith("18 tokens · "), "of the answer alone"
-    assert line.endswith(" · 复核另用 18 tokens")
+    (lines,) = costs(page)
+    assert lines[0] == "18 tokens", "of the answer alone"
+    assert lines[-1] == "复核另用 18 tokens"
+    assert 'class="wy-cost">18 tokens</span>' in html(page), "the total is always in view"
 
 
 def test_a_failure_is_a_sentence_and_changes_nothing(app: App, server: OpenAIServer) -> None:
@@ -149,14 +150,14 @@ def test_the_answer_is_there_before_the_review_which_comes_by_itself(automatic: 
     assert state(page).run is None, "the answer is complete, and the next question may be asked"
     assert 'class="cite unchecked"' in html(page)
     assert "模型正在复核引用…" in html(page)
-    assert "复核另用" not in values(page.caption)
+    assert "复核另用" not in html(page)
     id = state(page).conversation_id or ""
     until(lambda: automatic.store.load(id, visitor_id=ME).messages[-1].is_whole)
     go_on.set()
     reviewed(page)
     assert 'class="cite model"' in html(page)
     assert "模型正在复核" not in html(page)
-    assert "依据核验 · 1 处引用：1 处有据（模型复核）" in [fold.label for fold in page.expander]
+    assert "核验 · 1 处有据（模型复核）" in [fold.label for fold in page.expander]
     assert not page.session_state[f"claims-{state(page).messages[-1].id}"], "nobody has unfolded it"
     assert_costs_are_apart(page)
     answer = state(page).messages[-1]
@@ -246,7 +247,7 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     assert (answer.text, answer.before) == (RIGHT, WRONG)
     assert answer.usage is not None
     assert answer.usage.total == 36
-    assert "依据核验 · 1 处引用：1 处有据" in [fold.label for fold in page.expander]
+    assert "核验 · 1 处有据" in [fold.label for fold in page.expander]
     assert "改写前的回答" in [fold.label for fold in page.expander]
     assert "采用" not in labels(page)
     id = state(page).conversation_id or ""
@@ -254,7 +255,7 @@ def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: Op
     page = click(page, "恢复")
     old = state(page).messages[-1]
     assert (old.text, old.before) == (WRONG, "")
-    assert "依据核验 · 1 处引用：1 处不符" in [fold.label for fold in page.expander]
+    assert "核验 · :red[1 处不符]" in [fold.label for fold in page.expander]
     until(lambda: app.store.load(id, visitor_id=ME).messages[-1] == old)
 
 

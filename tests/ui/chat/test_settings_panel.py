@@ -13,7 +13,7 @@ from core.search.types import TimeRange
 from core.ui import identity
 from core.ui.session import ChatState
 from support.openai_server import openai_server
-from support.pages import ask, choose, html, open_page, pick, rerun, reset, search, serving, shown
+from support.pages import ask, choose, costs, html, open_page, pick, rerun, reset, search, serving, shown
 from support.waiting import until
 
 SEARCH, ANSWERING = "搜索设置", "模型与 Agent"
@@ -94,8 +94,7 @@ def test_the_answer_names_the_model_that_wrote_it(app: App) -> None:
     state: ChatState = page.session_state["chat"]
     assert [message.model for message in state.messages if message.role == "assistant"] == ["ok", "echo"]
     assert state.messages[-1].text == "二"
-    footers = [caption.value for caption in page.main.caption if "秒" in caption.value]
-    assert [footer.rpartition(" · ")[2] for footer in footers] == ["ok", "echo"]
+    assert [lines[-1] for lines in costs(page)] == ["ok", "echo"]
 
     def kept() -> list[str]:
         messages = app.store.load(state.conversation_id or "", visitor_id=ME).messages

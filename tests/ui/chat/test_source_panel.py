@@ -41,8 +41,10 @@ def titles(page: AppTest) -> list[str]:
 def test_the_line_counts_sources_and_names_sites() -> None:
     page = page_with(answer())
     assert titles(page)[0] == (
-        "5 个来源 :gray-badge[flk.npc.gov.cn] :blue-badge[官方] :gray-badge[law.example] :gray-badge[news.example] 等 4 处"
+        "5 个来源 :gray-badge[**1、5** flk.npc.gov.cn · 官方] :gray-badge[**2** law.example] "
+        ":gray-badge[**3** news.example] :gray-badge[**4** blog.example]"
     )
+    assert titles(page)[0].count("5 个") == 1
     assert "搜索记录" not in html(page), "nothing is written out before somebody opens it"
     assert not [title for title in titles(page) if "没有引用" in title]
 
@@ -58,7 +60,7 @@ def test_the_panel_has_all_that_is_known() -> None:
     assert panel.count("未引用 · 2026-01-31 · 仅摘要") == 3
     assert panel.count('<span class="wy-badge">官方</span>') == 2
     assert "第1页的摘要。" * 30 in panel, "not cut"
-    assert "另外找到 1 条，没有交给模型" in html(page)
+    assert "另外找到 1 条，没有取用" in html(page)
     assert "left.example" in html(page)
     assert "搜索记录" in html(page)
 

@@ -22,7 +22,7 @@ from core.ui.chat.export_menu import _export_file
 from core.ui.session import ChatState
 from support import invented
 from support.openai_server import openai_server
-from support.pages import ask, chips, html, open_page, rerun, serving
+from support.pages import ask, check_title, chips, html, open_check, open_page, rerun, serving
 
 TEXT = "守塔人应当在日落前点灯（《灯塔法》第三条）[1]。《灯塔法》第九十九条？《浮标法》第二条规定：“浮标由守塔人登记，每年一次。”"
 SOURCE = Source(1, "灯塔法全文", "https://law.example/", "第三条 守塔人应当在日落前点灯。")
@@ -48,6 +48,11 @@ def answered(text: str = TEXT, events: Any = (BY_AGENT[1],), question: str = "�
     return rerun(page)
 
 
+def opened(page: AppTest) -> str:
+    """What is drawn of the answer when its check is unfolded."""
+    return html(open_check(page).chat_message[-1])
+
+
 @pytest.fixture
 def laws(tmp_path: Path) -> None:
     invented.library(Path(os.environ["DATA_DIR"]), invented.lawrefbook(tmp_path / "laws"))
@@ -56,6 +61,8 @@ def laws(tmp_path: Path) -> None:
 @pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])
 def test_it_stands_between_the_answer_and_its_references(laws: None, events: Any) -> None:
     page = answered(events=events)
+    assert check_title(page) == "核验 · :red[法条 1 条查无] · :red[法条 1 条不一致] · 法条 1 条一致 · 1 处未核"
+    assert ">法条核验<" not in html(page.chat_message[-1]), "it is written only when somebody opens it"
     for _ in range(2):
         assert chips(page) == ["✓ 《灯塔法》第三条", "✗ 《灯塔法》第九十九条", "≠ 《浮标法》第二条"]
         shown = html(page.chat_message[-1])
@@ -67,9 +74,9 @@ def test_it_stands_between_the_answer_and_its_references(laws: None, events: Any
 
 def test_an_answer_with_an_article_as_its_source_says_how_old_the_library_is(laws: None) -> None:
     article = replace(SOURCE, engine="laws", read="library", url="/legal?law=灯塔法")
-    shown = html(answered("要点灯[1]。", (SearchFinished(BY_AGENT[1].response, (article,)),)).chat_message[-1])
+    shown = opened(answered("要点灯[1]。", (SearchFinished(BY_AGENT[1].response, (article,)),)))
     assert "法规库：7 部，截至 2022-04-04" in shown
-    assert "法规库：" not in html(answered("你好[1]。").chat_message[-1])
+    assert "法规库：" not in opened(answered("你好[1]。"))
 
 
 @pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])
@@ -105,23 +112,24 @@ def _turn(question: str, answer: str) -> list[tuple[Role, str]]:
 
 
 def test_an_answer_without_statutes_has_none(laws: None) -> None:
-    assert "法条核验" not in html(answered("你好[1]。").chat_message[-1])
+    assert "法条核验" not in opened(answered("你好[1]。"))
 
 
 def test_without_an_index_one_line_says_where_to_get_it() -> None:
     page = answered()
-    shown = html(page.chat_message[-1])
+    assert check_title(page).endswith("法条没有核验")
+    shown = opened(page)
     assert "法规库是空的，回答引用的法条没有核验" in shown
     assert 'href="/legal"' in shown
     assert chips(page) == []
-    assert "法条核验" not in html(answered("你好[1]。").chat_message[-1])
+    assert "法条核验" not in opened(answered("你好[1]。"))
 
 
 def test_an_error_while_drawing_leaves_the_answer(
     laws: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(legal_check, "draw", lambda *_, **__: 1 / 0)
-    page = answered()
+    page = open_check(answered())
     assert "日落前点灯" in html(page.chat_message[-1])
     assert ">参考文献<" in html(page.chat_message[-1])
     assert "could not be drawn" in caplog.text

@@ -116,8 +116,9 @@ def test_chat_and_agent_steps_are_drawn_alike() -> None:
         replace(found, call_id="1"),
         ToolFinished("web_search", True, "找到", "1"),
     )
-    assert steps(agent) == ["搜索「甲」 · fake · 2 条 · 0.1 秒"], "the short thought before the call is a part of it"
-    assert "<b>思考</b> 先想" in step(agent, 0)
+    assert steps(agent) == ["搜索「甲」 · fake · 2 条 · 0.1 秒"]
+    said = '<div class="wy-step said"><span class="facts">先想</span></div>'
+    assert html(agent).index(said) < html(agent).index("搜索「甲」"), "what was said before the call is one grey line"
     assert numbers(step(chat, 0)) == numbers(step(agent, 0)) == [1, 2]
 
 
@@ -134,7 +135,7 @@ def test_pages_are_ticked_off_one_by_one() -> None:
     assert "site1.example <span>已读全文 · 12,400 字</span>" in step(whole, 1)
     assert "site2.example <span>仅摘要（拒绝访问）</span>" in step(whole, 1)
     nothing = drawn(ReadingStarted((second,)), PageRead(replace(second, unread="超时")))
-    assert states(nothing) == [("failed", False)]
+    assert states(nothing) == [("partial", False)], "the answer has its snippet"
 
 
 def test_the_agents_reading_is_part_of_the_call_that_asked_for_it() -> None:
@@ -154,16 +155,39 @@ def test_the_agents_reading_is_part_of_the_call_that_asked_for_it() -> None:
         ToolFinished("read_page", True, "读了 1 个网页", "a"),
     )
     assert steps(over) == [
-        "阅读「[1]」 · 1 个已读全文",
-        "阅读「https://site2.example/ 费用」 · 失败：没有读到网页：超时",
+        "阅读 [1] · 1 个已读全文",
+        "阅读 site2.example：费用 · 1 个仅摘要",
     ]
-    assert states(over) == [("done", False), ("failed", False)]
+    assert states(over) == [("done", False), ("partial", False)]
+    assert "仅摘要（超时）" in step(over, 1)
     assert "读了 1 个网页" in step(over, 0)
-    assert states(drawn(*begun, RunStopped("user"))) == [("failed", False)] * 2
+    stopped = drawn(*begun, RunStopped("user"))
+    assert states(stopped) == [("stopped", False)] * 2
+    assert steps(stopped)[0] == "阅读 [1] · 已停止 · 1 个仅摘要"
 
 
 def test_a_search_that_was_cut_off_does_not_stay_open() -> None:
-    assert states(drawn(SearchStarted("甲"), RunStopped("user"))) == [("failed", False)]
+    stopped = drawn(SearchStarted("甲"), RunStopped("user"))
+    assert states(stopped) == [("stopped", False)]
+    assert steps(stopped) == ["搜索「甲」 · 已停止"]
+    assert titles(stopped) == ["已搜索 1 次 · 已停止 · 6 秒"], "nothing is red"
+    call = drawn(ToolStarted("web_search", "甲", "1"), RunStopped("user"))
+    assert (states(call), steps(call)) == ([("stopped", False)], ["搜索「甲」 · 已停止"])
+    late = drawn(SearchStarted("甲"), RunStopped("time"))
+    assert (states(late), steps(late)) == ([("failed", False)], ["搜索「甲」 · 没有完成"])
+
+
+def test_the_kind_of_search_is_a_word_behind_the_query_and_what_to_read_stands_in_words() -> None:
+    news = drawn(
+        ToolStarted("web_search", "甲 news", "1", {"query": "甲", "search_type": "news"}),
+        ToolFinished("web_search", True, "找到", "1"),
+        ToolStarted("read_page", "1, 3 费用", "2", {"sources": "1, 3", "focus": "费用"}),
+        ToolFinished("read_page", True, "读了", "2"),
+    )
+    assert steps(news) == ["搜索「甲」 · 完成", "阅读 [1][3]：费用 · 完成"]
+    assert '<b>搜索「甲」</b> <span class="wy-badge">新闻</span>' in html(news)
+    together = drawn(ToolStarted("read_page", "1, 3 量产时间和成本", "1"), ToolFinished("read_page", True, "读了", "1"))
+    assert steps(together) == ["阅读 [1][3]：量产时间和成本 · 完成"]
 
 
 def test_more_known_of_a_search_changes_its_step() -> None:
@@ -176,10 +200,10 @@ def test_more_known_of_a_search_changes_its_step() -> None:
 
 def test_what_the_model_was_not_shown_has_no_number() -> None:
     shown = drawn(SearchStarted("甲"), search("甲", RunSources(), 1, 2, 3, 4, 5, 6, 7, handed_over=5))
-    assert steps(shown) == ["搜索「甲」 · fake · 7 条，5 条交给模型 · 0.1 秒"]
+    assert steps(shown) == ["搜索「甲」 · fake · 7 条，取用 5 条 · 0.1 秒"]
     first, rest = step(shown, 0).split("<details><summary>其余 4 条</summary>")
     assert (numbers(first), numbers(rest)) == ([1, 2, 3], [4, 5])
-    assert "下面 2 条没有交给模型" in rest
+    assert "下面 2 条没有取用" in rest
     assert "第7页" in rest
 
 
@@ -232,9 +256,13 @@ def test_one_line_counts_what_was_done() -> None:
     evidence = RunSources()
     found = search("甲", evidence, 1, 2)
     reading = (ReadingStarted(found.sources), PageRead(replace(found.sources[0], read="page", characters=9)))
-    assert titles(drawn(SearchStarted("甲"), found, *reading)) == ["✓ 已搜索 1 次 · 阅读 1 页 · 6 秒"]
+    assert titles(drawn(SearchStarted("甲"), found, *reading)) == [
+        "已搜索 1 次 · 阅读 1 页 · :orange[1 页仅摘要] · 6 秒"
+    ]
+    whole = (*reading, PageRead(replace(found.sources[1], read="page", characters=9)))
+    assert titles(drawn(SearchStarted("甲"), found, *whole)) == ["✓ 已搜索 1 次 · 阅读 2 页 · 6 秒"]
     failed = (ToolStarted("regulation_search", "乙", "1"), ToolFinished("regulation_search", False, "没有。", "1"))
-    assert titles(drawn(*failed)) == ["查法规 1 次 · :red[1 步没有成功] · 6 秒"]
+    assert titles(drawn(*failed)) == ["查法规 1 次 · :red[1 步没有成功：查法规] · 6 秒"]
     assert titles(drawn(Thought("只是想了想"))) == ["✓ 思考过程 · 6 秒"]
     assert titles(drawn(TextDelta("答"), Answer("答"))) == []
 

@@ -93,7 +93,7 @@ def test_the_figures_of_known_records_are_on_the_page() -> None:
             "搜索": "8 次",
             "回答": "3 次",
             "缓存命中": "14.3%",
-            "被限流": "1 次",
+            "超出限额": "1 次",
         }
         assert '<td>Tavily</td><td>66.7%</td><td>33.3%</td><td class="number">4</td>' in html(go(page, "引擎"))
         assert "<td>综合</td><td>0.0%</td>" in html(go(page, "缓存"))
@@ -123,7 +123,7 @@ def test_every_chart_names_its_unit_and_brings_its_data_along() -> None:
             assert any(bars["encoding"][axis].get("title") for axis in "xy"), spec
             assert "http" not in json.dumps(bars)
         searches = drawn["次数"][0]["layer"][0]["data"]["values"]
-        assert {row["what"]: row["times"] for row in searches} == {"有结果": 6, "被限流": 1, "失败": 1}
+        assert {row["what"]: row["times"] for row in searches} == {"有结果": 6, "超出限额": 1, "失败": 1}
 
 
 def test_the_axis_of_time_has_the_whole_span() -> None:
@@ -146,7 +146,7 @@ def test_each_figure_says_how_it_has_changed_since_the_day_before() -> None:
             "搜索": ("持平", "neither"),
             "回答": ("持平", "neither"),
             "缓存命中": ("-10.7 个百分点", "bad"),
-            "被限流": ("+1 次", "bad"),
+            "超出限额": ("+1 次", "bad"),
         }
         assert "变化是与之前的 24 小时相比" in values(page.caption)
         curves = {metric.label: list(metric.proto.chart_data) for metric in page.metric}
@@ -156,8 +156,8 @@ def test_each_figure_says_how_it_has_changed_since_the_day_before() -> None:
 
 def test_what_has_nothing_before_it_says_so() -> None:
     with opened(known()) as (page, _):
-        assert set(changes(page).values()) == {("无可比", "neither")}
-        assert "之前的 24 小时没有数据" in values(page.caption)
+        assert set(changes(page).values()) == {("暂不比较", "neither")}
+        assert "之前的 24 小时数据不全" in values(page.caption)
 
 
 def test_what_is_not_over_is_marked_as_such() -> None:

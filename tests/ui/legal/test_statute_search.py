@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.ui import legal_views
 from core.ui.legal import law_filters
-from core.ui.legal.highlights import count_matches, highlight
+from core.ui.legal.highlights import Marker, count_matches, highlight
 from core.ui.legal.law import FIND
 from support import invented
 from support.legal_page import opened, ran
@@ -146,7 +147,7 @@ def test_a_time_line_marks_what_changed() -> None:
 
 
 def test_what_replaced_what_is_said_where_a_law_says_so() -> None:
-    assert "它取代了" in html(opened(law="海灯法典"))
+    assert "施行后废止的法律" in html(opened(law="海灯法典"))
     assert "《灯笼法》" in html(opened(law="海灯法典"))
     missing = html(opened(law="灯笼法"))
     assert '2022-01-01 起由<a class="wy-go" href="legal?law=中华人民共和国海灯法典&amp;article=第三条">' in missing
@@ -160,3 +161,57 @@ def test_an_amendment_that_names_the_article_is_quoted(tmp_path: Path) -> None:
     assert "一、将灯塔法第二条修改为" in html(opened(law="灯塔法", article="第二条"))
     assert "二、在灯塔法第三条后增加" in html(opened(law="灯塔法", article="第三条之一"))
     assert "修正案" not in html(opened(law="灯塔法", article="第三条")).replace("st-key", "")
+
+
+# ── Hits ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+RESIGNING = """用人单位有下列情形之一的，劳动者可以解除劳动合同：
+（一）未按照劳动合同约定提供劳动保护或者劳动条件的；
+（二）未及时足额支付劳动报酬的；
+（三）未依法为劳动者缴纳社会保险费的。
+用人单位以暴力、威胁或者非法限制人身自由的手段强迫劳动者劳动的，劳动者可以立即解除劳动合同，不需事先告知用人单位。"""
+PAIRS = {"人民": 8000, "民法": 1300, "法院": 1500, "法典": 10, "合同": 1000, "同时": 360, "工资": 160, "拖欠": 20}
+"""How many articles of real laws have a pair of letters, about."""
+
+
+def test_a_hit_shows_the_part_that_matches() -> None:
+    marker = Marker("拖欠工资可以辞职吗", lambda pair: PAIRS.get(pair, 1))
+    opening, item = marker.matching_lines(RESIGNING, 180)
+    assert opening == "用人单位有下列情形之一的，劳动者可以解除劳动合同："
+    assert item == "…（二）未及时足额支付劳动报酬的；"
+    assert "<mark>未及时足额支付劳动报酬</mark>" in marker.mark(item)
+    assert marker.words[:3] == ["拖欠", "工资", "辞职"], "欠工 is no word"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marked"),
+    [
+        ("人民法院依照民法典", ["民法", "法典"], ["民法典"]),
+        ("人民法院受理", ["法院"], ["法院"]),
+        ("订立合同时，", ["同时"], []),
+        ("同时废止。", ["同时"], ["同时"]),
+        ("劳动者的工资。", ["工资"], ["工资"]),
+    ],
+)
+def test_marks_cut_no_words(text: str, words: list[str], marked: list[str]) -> None:
+    shown = highlight(text, words, lambda pair: PAIRS.get(pair, 1))
+    assert re.findall("<mark>(.*?)</mark>", shown) == marked
+
+
+def test_only_laws_in_force_unless_others_are_asked_for() -> None:
+    assert "雾号" not in html(opened(kind="部门规章"))
+    page = opened(kind="部门规章", state="全部")
+    assert '<span class="wy-tag red">已废止</span>' in html(page)
+    assert address(page) == {"kind": "部门规章", "state": "全部"}
+    assert address(opened(kind="法律", state="有效")) == {"kind": "法律"}, "an older address"
+    assert "关于雾号问题的批复" in str(opened(q="关于雾号问题的批复").get("page_link")[0].proto), "it is named"
+    assert "<mark>雾号</mark>" not in html(opened(q="雾号应当短促"))
+    assert "<mark>雾号</mark>" in html(opened(q="雾号应当短促", on="2013")), "what held on that day counts"
+
+
+def test_examples_find_something_in_the_library_at_hand() -> None:
+    page = opened()
+    examples = [button for button in page.button if button.key and button.key.startswith("law-example")]
+    assert [button.label for button in examples] == ["灯塔法第一条", "灯塔法"]
+    examples[0].click()
+    assert "为了让夜航的船看得见岸" in html(ran(page))

@@ -14,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 import core.app
 from core.app import App, build_app, extra_sections
 from core.base.settings import load_settings
-from core.search.engines.searxng import SearxngSettings
+from core.base.text import paste_lines
+from core.search.engines.searxng import ENABLE_JSON, SearxngSettings
 from core.search.errors import EngineBlocked
 from core.search.types import SearchResult
 from core.ui import permission
@@ -150,7 +151,7 @@ def test_a_failed_test_names_reason_cure_and_rest() -> None:
     with scripted_app(says=[], engines=[engine]) as (app, _), opened(app, "引擎") as page:
         press(page, "测试")
         assert "测试失败</b>：要求输入验证码。请在浏览器里完成验证。" in html(page)
-        assert "休息到" in html(page)
+        assert "刚才失败过，暂停到 " in html(page)
         assert "测试失败" in html(ran(page)), "the result stays"
 
 
@@ -182,12 +183,12 @@ def test_an_engine_that_is_left_out_has_no_button() -> None:
         opened(app, "引擎") as page,
     ):
         assert "缺少密钥" in html(page)
-        assert "或设置环境变量 EXA_API_KEY" in html(page)
+        assert "环境变量是 EXA_API_KEY" in html(page)
         assert [button.key for button in page.button if button.label == "测试"] == ["test-bundled"]
 
 
 def test_the_diagnosis_shows_cures_to_copy_and_stays() -> None:
-    engine = FakeEngine("fake", EngineBlocked("拒绝访问。", cure="请写入：\nsearch:\n  formats: [html, json]"))
+    engine = FakeEngine("fake", EngineBlocked("拒绝访问。", cure=f"请写入：{paste_lines(ENABLE_JSON)}"))
     with (
         scripted_app(says=[["2"]], engines=[engine], LLM_MODEL="scripted:test") as (app, model),
         opened(app, "诊断") as page,
@@ -195,7 +196,8 @@ def test_the_diagnosis_shows_cures_to_copy_and_stays() -> None:
         assert "诊断于" not in values(page.caption)
         press(page, "运行诊断")
         assert "有问题</span> <b>引擎 fake" in html(page)
-        assert "请写入：\nsearch:\n  formats: [html, json]" in codes(page)
+        assert '<pre tabindex="0">search:\n  formats: [html, json]</pre><button' in html(page)
+        assert "失败过，暂停到 " in html(page)
         assert len(model.asked) == 1
         press(page, "运行诊断")
         assert len(model.asked) == len(engine.queries) == 1
