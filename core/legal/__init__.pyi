@@ -43,7 +43,7 @@ from .text.paragraphs import excerpt, split_paragraphs
 from .text.periods import Period, parse_period, past_periods
 from .text.statute_citations import find_citations, may_cite
 from .text.text_diff import DiffSegment, diff_quotation, diff_texts
-from .verify import PROBLEMS, WORST_FIRST, Author, FindingGroup, StatuteFinding, StatuteMark, count_groups, summary
+from .verify import PROBLEMS, WORST_FIRST, Author, FindingGroup, StatuteFinding, StatuteMark, summary
 
 __all__ = [
     "DOWNLOAD",
@@ -106,7 +106,6 @@ __all__ = [
     "case_keys",
     "case_parts",
     "case_sections",
-    "count_groups",
     "diff_quotation",
     "diff_texts",
     "draft_with_comments",
