@@ -53,7 +53,7 @@ FACES = {
         CatalogueEntry ContractFinding ContractReview DOWNLOAD DiffSegment Draft FACETS FIELD FILL_BUTTON
         FILL_COMMAND FindingGroup GoverningArticle IMPORT_CASES IMPORT_FAILED ISSUER ImportJob ImportProgress ImportReport Importer KIND
         LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex LegalServices NO_LONGER_FOLLOWED NoCases
-        NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period RELATED_LAWS RegulationResponse STATE
+        NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period RELATED_LAWS RegulationResponse SAMPLE_DRAFT STATE
         Severity StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS added_phrases amending_items
         article_history article_result article_source case_address case_facts case_keys case_parts case_sections
         diff_quotation diff_texts draft_with_comments entities excerpt find_citations force_note has_same_words

@@ -5,6 +5,7 @@ from .case_check import NO_LONGER_FOLLOWED, CaseFinding
 from .contracts.review import ContractFinding, ContractReview, GoverningArticle
 from .contracts.rule import Severity
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
+from .draft_sample import SAMPLE_DRAFT
 from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, NoCases, NoLegalIndex
 from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
@@ -61,6 +62,7 @@ __all__ = [
     "PROBLEMS",
     "PUBLIC_CORPORA",
     "RELATED_LAWS",
+    "SAMPLE_DRAFT",
     "STATE",
     "WORST_FIRST",
     "YEARS",

@@ -15,6 +15,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core.base.errors import AppError
 from core.legal import (
     PASTED_DRAFT_NAME,
+    SAMPLE_DRAFT,
     Author,
     CaseFinding,
     ContractFinding,
@@ -32,7 +33,7 @@ from core.reading import FILE_KINDS, FileError, Reader
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import article_list, contract_view, draft_desk, draft_sample, legal_page
+from core.ui.legal import article_list, contract_view, draft_desk, legal_page
 from core.ui.legal.law_filters import day_field
 from core.ui.uploads import upload_fields
 
@@ -45,6 +46,7 @@ MAX_FILES = 5
 _READ, _VERIFIED = "drafts_read", "drafts_verified"
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ALL = "全部"
+_SAMPLE_NOTE = "这是问源写的示例文稿，错误是故意留下的。点一处结果，文稿里就标出它的位置；点文稿里的标记，就看到结果。"
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ def draw(legal: LegalServices, reader: Reader) -> None:
     if not drafts and not st.session_state.get(legal_views.SAMPLE):
         st.button("看一份示例", icon=":material/lightbulb:", on_click=_show_sample)
     elif not drafts:
-        st.info(draft_sample.NOTE, icon=":material/lightbulb:")
-        drafts = [draft_sample.SAMPLE_DRAFT]
+        st.info(_SAMPLE_NOTE, icon=":material/lightbulb:")
+        drafts = [SAMPLE_DRAFT]
     try:
         checked = list(_check_drafts(legal, drafts, as_of))
         article_list.draw(legal, [found for one in checked for found in one.statutes] if checked else None)
