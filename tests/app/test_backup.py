@@ -32,6 +32,7 @@ from core.store import (
     SavedSettingsTable,
     count_rows,
 )
+from core.store.conversations import digest
 from core.store.tables import metadata
 from support import invented
 from support.base import loaded
@@ -181,6 +182,7 @@ def test_a_backup_of_an_older_program_is_brought_up_to_date(new: NewInstallation
             "deleted": None,
             "share": None,
         },
+        "visits": {"visitor": digest("me"), "conversation_id": "v1v1v1v1v1v1v1v1v1v1v1v1"},
         "preferences": {"visitor": "v", "document": "{}"},
     }
     with zipfile.ZipFile(file, "w") as archive:
@@ -188,7 +190,7 @@ def test_a_backup_of_an_older_program_is_brought_up_to_date(new: NewInstallation
         for name, row in rows.items():
             archive.writestr(f"database/{name}.jsonl", json.dumps(row) + "\n")
     restore_backup(here, file)
-    assert ConversationStore(here.database).load("v1v1v1v1v1v1v1v1v1v1v1v1").conversation.title == "旧"
+    assert [one.title for one in ConversationStore(here.database).list_conversations("me")] == ["旧"]
     with here.database.read() as connection:
         assert connection.execute(text("SELECT used FROM preferences")).scalar_one() > 1e9
 
