@@ -171,6 +171,7 @@ READS_TEXTS = (
     "core/run/judge_passages.py",
     "core/run/query_rewriting.py",
     "core/search/prompt_format.py",
+    "core/ui/legal/draft_sample.py",
 )
 """Where most literals are patterns that read the texts of others, or prompts. 公文 quotes with “ ” too."""
 SHOWN = [one for one in PROGRAM if not one.path.startswith(READS_TEXTS)]

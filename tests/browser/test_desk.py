@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, WebSocket, expect
 
 from support import invented
 from support.app_server import AppServer
@@ -87,6 +87,17 @@ def lit(visitor: Visitor) -> Locator:
     return desk(visitor).locator("mark.lit")
 
 
+def edges(element: Locator) -> tuple[float, float]:
+    """Where it begins, and how wide it is."""
+    box = element.bounding_box()
+    assert box is not None
+    return box["x"], box["width"]
+
+
+def listen(socket: WebSocket, received: list[bytes]) -> None:
+    socket.on("framereceived", lambda data: received.append(data if isinstance(data, bytes) else data.encode()))
+
+
 def is_in_view(passage: Locator) -> bool:
     """Within what the desk shows of itself."""
     box, around = passage.bounding_box(), passage.page.locator(".st-key-desk").bounding_box()
@@ -129,14 +140,12 @@ def test_it_leaves_room_for_the_answer_and_the_input(answered: Visitor) -> None:
     for width in (1440, 1280):
         answered.page.set_viewport_size({"width": width, "height": 844})
         answered.settled()
-        left = answered.page.locator(".st-key-desk").bounding_box()
+        left, wide = edges(answered.page.locator(".st-key-desk"))
+        assert wide >= 23 * 16
         for name in ("stChatInput", "stMainBlockContainer", "stChatMessage"):
-            box = answered.page.get_by_test_id(name).last.bounding_box()
-            assert left is not None
-            assert box is not None
-            assert box["x"] + box["width"] <= left["x"] + 1, (width, name)
-        assert box["width"] >= 36 * 16 - 1, "the answer"
-        assert left["width"] >= 23 * 16
+            begins, wide = edges(answered.page.get_by_test_id(name).last)
+            assert begins + wide <= left + 1, (width, name)
+            assert wide >= 36 * 16 - 1, (width, name)
         assert answered.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     heading = answered.page.get_by_test_id("stChatMessage").last.locator("ol.wy-refs li").first
     expect(heading.locator(".summary")).to_be_hidden()
@@ -158,7 +167,7 @@ def test_it_is_remembered_and_a_narrow_window_gets_nothing_of_it(
 
     narrow = page.context.new_page()
     narrow.set_viewport_size({"width": 1200, "height": 844})
-    narrow.on("websocket", lambda socket: socket.on("framereceived", lambda data: received.append(bytes(data))))
+    narrow.on("websocket", lambda socket: listen(socket, received))
     late = Visitor(narrow, address)
     expect(narrow.locator(".wy-answer")).to_contain_text("海外团队")
     late.settled()

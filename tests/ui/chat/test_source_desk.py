@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -107,7 +108,7 @@ def test_it_is_made_once_and_again_when_the_text_has_come_or_another_answer_is_w
     loads: list[str] = []
     load = app.read_pages.load
 
-    def counted(id: str, message_id: str, **how: object) -> object:
+    def counted(id: str, message_id: str, **how: Any) -> Any:
         loads.append(message_id)
         return load(id, message_id, **how) if len(loads) > 1 else {}
 
