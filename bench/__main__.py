@@ -27,6 +27,7 @@ PARTS = {
     "statutes": "Checking statutes",
     "checks": "Checks",
     "dashboard": "Dashboard and recording",
+    "conversations": "Conversations",
 }
 
 

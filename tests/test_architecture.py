@@ -99,7 +99,7 @@ ROOMS = {
         {"library"},
         {"contracts"},
         {"imports"},
-        {"article_sources", "case_check", "draft", "legal_export", "legal_services", "verify"},
+        {"article_sources", "case_check", "draft", "draft_sample", "legal_export", "legal_services", "verify"},
     ),
     "core.ui": ({""}, {"settings"}, {"dashboard"}, {"chat"}, {"legal"}),
 }

@@ -51,15 +51,15 @@ FACES = {
     "core.legal": """
         AmendingItem ArticleNumber ArticleReference ArticleVersion Author CaseFinding CaseResponse Catalogue
         CatalogueEntry ContractFinding ContractReview DOWNLOAD DiffSegment Draft FACETS FIELD FILL_BUTTON
-        FILL_COMMAND GoverningArticle IMPORT_CASES IMPORT_FAILED ISSUER ImportJob ImportProgress ImportReport Importer KIND
+        FILL_COMMAND FindingGroup GoverningArticle IMPORT_CASES IMPORT_FAILED ISSUER ImportJob ImportProgress ImportReport Importer KIND
         LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex LegalServices NO_LONGER_FOLLOWED NoCases
-        NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period RELATED_LAWS RegulationResponse STATE
-        Severity StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS amending_items
+        NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period RELATED_LAWS RegulationResponse SAMPLE_DRAFT STATE
+        Severity StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS added_phrases amending_items
         article_history article_result article_source case_address case_facts case_keys case_parts case_sections
         diff_quotation diff_texts draft_with_comments entities excerpt find_citations force_note has_same_words
         later_amendment_note law_address law_import law_key law_query legal_export may_cite may_name_case
         missing_amendments parse_article_number parse_period past_periods reference_notes search_terms
-        short_link source_name split_paragraphs version_on
+        short_link source_name source_note split_paragraphs summary version_on
     """,
     "core.answer": """
         AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
@@ -103,7 +103,7 @@ FACES = {
         search_ledger sidebar source_desk transcript
     """,
     "core.ui.legal": """
-        cases draft_check import_view law law_filters legal_page pasted_check_form statute_search
+        article_actions article_list cases draft_check import_view law law_filters legal_page pasted_check_form statute_search
     """,
     "core.ui.dashboard": "dashboard_page",
     "core.ui.settings": """

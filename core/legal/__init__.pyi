@@ -5,6 +5,7 @@ from .case_check import NO_LONGER_FOLLOWED, CaseFinding
 from .contracts.review import ContractFinding, ContractReview, GoverningArticle
 from .contracts.rule import Severity
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
+from .draft_sample import SAMPLE_DRAFT
 from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, NoCases, NoLegalIndex
 from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
@@ -43,7 +44,7 @@ from .text.paragraphs import excerpt, split_paragraphs
 from .text.periods import Period, parse_period, past_periods
 from .text.statute_citations import find_citations, may_cite
 from .text.text_diff import DiffSegment, diff_quotation, diff_texts
-from .verify import PROBLEMS, WORST_FIRST, Author, FindingGroup, StatuteFinding, StatuteMark, count_groups, summary
+from .verify import PROBLEMS, WORST_FIRST, Author, FindingGroup, StatuteFinding, StatuteMark, summary
 
 __all__ = [
     "DOWNLOAD",
@@ -61,6 +62,7 @@ __all__ = [
     "PROBLEMS",
     "PUBLIC_CORPORA",
     "RELATED_LAWS",
+    "SAMPLE_DRAFT",
     "STATE",
     "WORST_FIRST",
     "YEARS",
@@ -106,7 +108,6 @@ __all__ = [
     "case_keys",
     "case_parts",
     "case_sections",
-    "count_groups",
     "diff_quotation",
     "diff_texts",
     "draft_with_comments",

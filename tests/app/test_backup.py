@@ -118,7 +118,7 @@ def test_everything_is_there_again(new: NewInstallation, tmp_path: Path, before:
     written = write_backup(old, file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert str(written).startswith(
-        "对话 3、消息 6、列表记录 3、网页和附件 3、读者的选择 1、页面上保存的设置 2 项、settings.yaml"
+        "对话 3、消息 6、列表记录 2、网页和附件 3、读者的选择 1、页面上保存的设置 2 项、settings.yaml"
     )
     (fresh.user_dir).mkdir(exist_ok=True)
     (fresh.user_dir / "settings.yaml").write_text("# 只有注释\nsearch:\n  # timeout: 5\n", "utf-8")

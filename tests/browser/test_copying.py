@@ -83,6 +83,9 @@ def answered(visitor: Visitor) -> Locator:
     visitor.ask(QUESTION)
     visitor.answered("水价将在")
     visitor.answered("tokens")
+    visitor.page.mouse.move(700, 400)
+    visitor.page.mouse.wheel(0, 100_000)  # as a person does: from then on the page stays where they are
+    visitor.settled()
     return visitor.page.get_by_test_id("stChatMessage").last
 
 

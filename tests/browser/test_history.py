@@ -99,13 +99,19 @@ def test_history_cannot_hurt_and_others_only_read(app: AppServer, visit: Visit) 
     assert own.partition("c=")[2] not in link
     page.keyboard.press("Escape")
 
-    for address in (link, own):
-        reader = visit(app, path=address.removeprefix(app.url))
-        expect(reader.page.get_by_text(READ_ONLY)).to_be_visible()
-        expect(reader.page.get_by_test_id("stChatMessage").first).to_contain_text("你是谁甲")
-        expect(reader.page.get_by_role("button", name="重新回答")).to_have_count(0)
-        expect(entries(reader)).to_have_count(0)
-        assert reader.page.url == address
+    stranger = visit(app, path=own.removeprefix(app.url))
+    expect(stranger.page.get_by_text("这个对话没有分享给你，或者已经不存在")).to_be_visible()
+    expect(stranger.page.get_by_test_id("stChatMessage")).to_have_count(0)
+    assert "改过的名字" not in stranger.page.content()
+    assert "你是谁甲" not in stranger.page.content()
+    assert stranger.page.url == f"{app.url}/"
+
+    reader = visit(app, path=link.removeprefix(app.url))
+    expect(reader.page.get_by_text(READ_ONLY)).to_be_visible()
+    expect(reader.page.get_by_test_id("stChatMessage").first).to_contain_text("你是谁甲")
+    expect(reader.page.get_by_role("button", name="重新回答")).to_have_count(0)
+    expect(entries(reader)).to_have_count(0)
+    assert reader.page.url == link
     reader.ask("你是谁丙")
     reader.answered("tokens")
     shown(reader, "改过的名字")

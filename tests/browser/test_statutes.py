@@ -164,7 +164,7 @@ def test_a_conclusion_and_a_sentence_that_names_an_article_are_told_in_the_text(
         visitor.page.reload()
         visitor.answered("tokens")
     expect(visitor.page.locator("summary").filter(has_text="核验 ·").last).to_contain_text(
-        re.compile("核验 · 法条 1 条不一致 · .*法条 1 条一致 · 2 句结论，未核")
+        re.compile("核验 · 法条 1 条不一致 · .*法条 1 条一致 · 1 处未核 · 2 句结论，未核")
     )
 
 

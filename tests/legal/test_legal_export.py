@@ -81,10 +81,14 @@ def test_an_article_brings_what_it_refers_to(library: LegalLibrary) -> None:
 
 
 def test_a_source_has_its_plain_name_and_what_is_not_known_is_left_out(library: LegalLibrary) -> None:
-    assert " · LawRefBook*\n" in legal_export.law_markdown(*law(library))
-    assert " · LawRefBook*\n" in legal_export.articles_markdown(RegulationService(library).search("灯塔法第五条"))
+    assert " · 公开的法律文本，多取自国家法律法规数据库（LawRefBook 整理）*\n" in legal_export.law_markdown(
+        *law(library)
+    )
+    assert " · 公开的法律文本，多取自国家法律法规数据库（LawRefBook 整理）*\n" in legal_export.articles_markdown(
+        RegulationService(library).search("灯塔法第五条")
+    )
     cases = CaseService(library).search("浮标漂走")
-    assert "\n*行政 · LawRefBook*\n" in legal_export.cases_markdown(cases)
+    assert "\n*行政 · 公开的案例（LawRefBook 整理）*\n" in legal_export.cases_markdown(cases)
     assert "未知" not in legal_export.case_markdown(cases.results[0])
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Select, and_, bindparam, delete, event, insert, or_, sele
 
 from core.store import ConversationStore, Database
 from core.store.conversations import digest
-from core.store.tables import conversations, visits
+from core.store.tables import conversations, messages, visits
 from support.base import loaded
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -106,9 +106,11 @@ def fill(database: Database, count: int) -> None:
         for number, row in enumerate(rows)
         if row["owner"] is None
     ]
+    said = {"position": 1, "id": "q", "role": "user", "text": "题", "payload": "{}", "finished": True, "created": 0.0}
     with database.write() as connection:
         connection.execute(insert(conversations), rows)
         connection.execute(insert(visits), seen)
+        connection.execute(insert(messages), [{"conversation_id": row["id"], **said} for row in rows])
 
 
 def plan(database: Database, act: Callable[[], object]) -> str:
@@ -142,6 +144,13 @@ def test_the_list_reads_the_readers_own_rows_and_nobody_elses(database: Database
         assert "SCAN conversations" not in steps, steps
         assert "SCAN visits" not in steps, steps
         assert "conversations_deleted" not in steps, steps
+        assert "visits_recent" in steps, steps
+        steps = plan(database, partial(store.list_conversations, reader, words="量子"))
+        assert "Seq Scan" not in steps, steps
+        assert "hashed SubPlan" not in steps, steps
+        assert "SCAN messages" not in steps, steps
+        if not database_is_postgres(database):
+            assert "SEARCH messages USING INDEX messages_pairs" in steps, steps
     assert [entry.id for entry in store.list_conversations("alice")] == [f"{1:024}"]
     assert [entry.id for entry in store.list_conversations("browser 0")] == [f"{0:024}"]
 

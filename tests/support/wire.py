@@ -27,15 +27,25 @@ class Wire:
     """One tab."""
 
     def __init__(
-        self, url: str, *, page: str = "", mark: str = "", host: str = "", headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        *,
+        page: str = "",
+        query: str = "",
+        mark: str = "",
+        host: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         """`host` is the name that is asked for, if it is not the one of `url`."""
         own = urlsplit(url)
         self._url = url
         self._page = page
         self._mark = mark
+        self.query = query
         self.session_id = ""
         self._elements: list[Any] = []
+        self._fragments: dict[int, str] = {}
+        """By the place of the element in that list."""
         self._connected = ExitStack()
         self._socket = self._connected.enter_context(
             connect(
@@ -69,9 +79,24 @@ class Wire:
 
     def use(self, kind: str, words: str, **value: Any) -> None:
         """Gives the newest widget of this kind, with these words on it, a value."""
-        found = (getattr(element, kind) for element in reversed(self._elements) if element.HasField(kind))
-        widget = next(widget for widget in found if words in str(widget))
-        self._rerun(WidgetState(id=widget.id, **value))
+        found = [(place, getattr(one, kind)) for place, one in enumerate(self._elements) if one.HasField(kind)]
+        place, widget = next((place, one) for place, one in reversed(found) if words in str(one))
+        self._rerun(WidgetState(id=widget.id, **value), fragment=self._fragments.get(place, ""))
+
+    def look(self) -> None:
+        """Asks for what was said elsewhere, as core/ui/scripts/tabs.js does it."""
+        self.query += "&look=1"
+        self._rerun()
+
+    def silence(self, seconds: float) -> int:
+        """How many messages come although nothing is asked for."""
+        count, end = 0, time.monotonic() + seconds
+        while True:
+            try:
+                self._socket.recv(timeout=max(end - time.monotonic(), 0))
+                count += 1
+            except TimeoutError:
+                return count
 
     def settle(self) -> str:
         """Everything that comes until the script has run to its end, also what was replaced in the meantime."""
@@ -89,15 +114,20 @@ class Wire:
                 raise AssertionError(f"it never came; what came was: {news}") from None
             if message.HasField("new_session"):
                 self.session_id = message.new_session.initialize.session_id
+            if message.HasField("page_info_changed"):
+                self.query = message.page_info_changed.query_string
             if message.delta.HasField("new_element"):
+                self._fragments[len(self._elements)] = message.delta.fragment_id
                 self._elements.append(message.delta.new_element)
                 news += f"{message.delta.new_element}\n"
             if last(message):
                 return news
 
-    def _rerun(self, *widgets: WidgetState) -> None:
+    def _rerun(self, *widgets: WidgetState, fragment: str = "") -> None:
         message = BackMsg()
         message.rerun_script.page_name = self._page
+        message.rerun_script.query_string = self.query
+        message.rerun_script.fragment_id = fragment
         message.rerun_script.widget_states.widgets.extend(widgets)
         self._socket.send(message.SerializeToString())
 
@@ -132,4 +162,5 @@ class Wire:
 
 
 def _is_the_end(message: ForwardMsg) -> bool:
-    return message.HasField("script_finished") and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+    ends = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+    return message.HasField("script_finished") and message.script_finished in ends

@@ -85,14 +85,14 @@ def _draw_fold(app: App, entry: Message, check: AnswerCheck | None, statutes: St
         with fold:
             _draw_statutes(app, entry, statutes)
             if check is not None and (check.statements or check.uncited):
-                if statutes is not None:
-                    draw_html(_heading("依据核验"))
                 _draw_claims(app, entry, check)
 
 
 def _draw_claims(app: App, entry: Message, check: AnswerCheck) -> None:
     others = tuple(one for one in check.uncited if one.statute is None)  # the others stand among the statutes
-    draw_check(replace(check, uncited=others), entry.sources, key=entry.id)
+    if check.statements or others:
+        draw_html(_heading("依据核验"))
+        draw_check(replace(check, uncited=others), entry.sources, key=entry.id)
     st.caption("网页打不开或改了，当时读到的文字还在回答下方的「来源原文」里；打开右侧的「来源」时，就在那里。")
     answer_tasks.draw_remark(entry)
     with st.container(horizontal=True):
@@ -116,7 +116,7 @@ _TITLE_ORDER = {"red": 0, "orange": 1, "good": 2, "": 3}
 
 def _claim_parts(check: AnswerCheck) -> Iterable[tuple[str, str]]:
     """Yield a colour and the words for each kind of result on sentences."""
-    claims = sorted(list_verdicts(check), key=lambda claim: claim.severity_key)
+    claims = sorted(list_verdicts(check), key=lambda claim: (claim.severity_key[0], claim.by_model))
     for (verdict, label), count in Counter((claim.verdict, claim.label) for claim in claims).items():
         colour = "good" if verdict is Verdict.SUPPORTED else _VERDICT_COLOURS.get(verdict, "")
         yield colour, f"{count} 处{label}"

@@ -15,6 +15,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core.base.errors import AppError
 from core.legal import (
     PASTED_DRAFT_NAME,
+    SAMPLE_DRAFT,
     Author,
     CaseFinding,
     ContractFinding,
@@ -32,7 +33,7 @@ from core.reading import FILE_KINDS, FileError, Reader
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
-from core.ui.legal import article_list, contract_view, draft_desk, draft_sample, legal_page
+from core.ui.legal import article_list, contract_view, draft_desk, legal_page
 from core.ui.legal.law_filters import day_field
 from core.ui.uploads import upload_fields
 
@@ -45,10 +46,11 @@ MAX_FILES = 5
 _READ, _VERIFIED = "drafts_read", "drafts_verified"
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ALL = "全部"
+_SAMPLE_NOTE = "这是问源写的示例文稿，错误是故意留下的。点一处结果，文稿里就标出它的位置；点文稿里的标记，就看到结果。"
 
 
 @dataclass(frozen=True)
-class CheckedDraft:
+class DraftFindings:
     draft: Draft
     statutes: Sequence[StatuteFinding]
     review: ContractReview | None
@@ -68,8 +70,8 @@ def draw(legal: LegalServices, reader: Reader) -> None:
     if not drafts and not st.session_state.get(legal_views.SAMPLE):
         st.button("看一份示例", icon=":material/lightbulb:", on_click=_show_sample)
     elif not drafts:
-        st.info(draft_sample.NOTE, icon=":material/lightbulb:")
-        drafts = [draft_sample.SAMPLE_DRAFT]
+        st.info(_SAMPLE_NOTE, icon=":material/lightbulb:")
+        drafts = [SAMPLE_DRAFT]
     try:
         checked = list(_check_drafts(legal, drafts, as_of))
         article_list.draw(legal, [found for one in checked for found in one.statutes] if checked else None)
@@ -138,7 +140,7 @@ def _read(file: UploadedFile, reader: Reader) -> Draft | str:
         return str(error)
 
 
-def _check_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period | None) -> Iterator[CheckedDraft]:
+def _check_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period | None) -> Iterator[DraftFindings]:
     """Yield each draft with its findings. They are cached per text, index and day, because every click draws them
     again."""
     known = st.session_state.get(_VERIFIED, {})
@@ -147,7 +149,7 @@ def _check_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period |
         key = (draft.text, as_of, legal.library.version, date.today())
         now[key] = known[key] if key in known else _checked(legal, draft.text, as_of)
         statutes, review = now[key]
-        yield CheckedDraft(draft, statutes, review, legal.check_cases(draft.text))
+        yield DraftFindings(draft, statutes, review, legal.check_cases(draft.text))
 
 
 def _checked(
@@ -159,7 +161,7 @@ def _checked(
 # ── Verdicts ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw(checked: Sequence[CheckedDraft], reader: Reader) -> None:
+def _draw(checked: Sequence[DraftFindings], reader: Reader) -> None:
     verdicts = [draft_desk.verdicts(one.statutes, one.clauses, one.cases) for one in checked]
     group = _choose_group([verdict for found in verdicts for verdict in found])
     for number, (one, found) in enumerate(zip(checked, verdicts, strict=True)):
@@ -176,7 +178,7 @@ def _draw(checked: Sequence[CheckedDraft], reader: Reader) -> None:
         legal_page.draw_exports("法条核验", files, key="draft")
 
 
-def _choose_group(verdicts: Sequence[draft_desk.Verdict]) -> str:
+def _choose_group(verdicts: Sequence[draft_desk.DraftVerdict]) -> str:
     """Draw the groups to choose from, if there are several."""
     known = {verdict.group for verdict in verdicts}
     options = [ALL, *(group for group in FindingGroup if group in known)]
@@ -188,7 +190,7 @@ def _choose_group(verdicts: Sequence[draft_desk.Verdict]) -> str:
     return str(chosen)
 
 
-def _draw_heading(one: CheckedDraft, reader: Reader, *, key: str, name: str) -> None:
+def _draw_heading(one: DraftFindings, reader: Reader, *, key: str, name: str) -> None:
     """Draw what was counted, and the button for the Word document."""
     counted = f"：{summary(one.statutes)}" if one.statutes else ""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -214,7 +216,7 @@ def _draw_heading(one: CheckedDraft, reader: Reader, *, key: str, name: str) -> 
         st.caption(f"文稿太长，只核验了前 {len(one.draft.text):,} 字。")
 
 
-def _draw_desk(one: CheckedDraft, shown: Sequence[draft_desk.Verdict], *, key: str) -> None:
+def _draw_desk(one: DraftFindings, shown: Sequence[draft_desk.DraftVerdict], *, key: str) -> None:
     if shown:
         draw_html(draft_desk.html(one.draft.text, shown[: draft_desk.LISTED], key=key))
     if len(shown) > draft_desk.LISTED:

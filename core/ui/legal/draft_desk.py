@@ -18,7 +18,7 @@ _GROUP_OF_CLAUSE = {Severity.VIOLATES: FindingGroup.PROBLEM, Severity.CHECK: Fin
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DraftVerdict:
     """What was found about one place of a draft."""
 
     start: int
@@ -40,26 +40,26 @@ class Verdict:
 
 def verdicts(
     statutes: Iterable[StatuteFinding], clauses: Iterable[ContractFinding], cases: Iterable[CaseFinding]
-) -> list[Verdict]:
+) -> list[DraftVerdict]:
     """Return all verdicts on a draft, what is wrong first."""
     found = [*map(_clause_verdict, clauses), *map(_statute_verdict, statutes), *map(_case_verdict, cases)]
     return sorted(found, key=lambda one: one.order)
 
 
-def _statute_verdict(finding: StatuteFinding) -> Verdict:
+def _statute_verdict(finding: StatuteFinding) -> DraftVerdict:
     label = " · ".join(filter(None, (statute_findings.citation_label(finding), finding.note)))
     colour, body = statute_findings.colour_of(finding.mark), statute_findings.details_html(finding)
     return _verdict(finding.start, finding.end, finding.group, finding.mark, finding.meaning, colour, label, body)
 
 
-def _clause_verdict(finding: ContractFinding) -> Verdict:
+def _clause_verdict(finding: ContractFinding) -> DraftVerdict:
     label = f"{finding.title} · {shorten(one_line(finding.sentence), _LABEL_LENGTH)}"
     colour, group = contract_view.COLOURS[finding.severity], _GROUP_OF_CLAUSE[finding.severity]
     body = contract_view.finding_html(finding)
     return _verdict(finding.start, finding.end, group, finding.severity, "", colour, label, body)
 
 
-def _case_verdict(finding: CaseFinding) -> Verdict:
+def _case_verdict(finding: CaseFinding) -> DraftVerdict:
     colour, body = statute_findings.colour_of(finding.mark), case_findings.finding_html(finding)
     return _verdict(
         finding.start, finding.end, finding.group, finding.mark, finding.meaning, colour, finding.cited, body
@@ -68,12 +68,12 @@ def _case_verdict(finding: CaseFinding) -> Verdict:
 
 def _verdict(
     start: int, end: int, group: FindingGroup, mark: str, meaning: str, colour: str, label: str, body: Markup
-) -> Verdict:
+) -> DraftVerdict:
     badge = Markup('<span class="wy-tag %s">%s</span>') % (colour, " ".join(filter(None, (mark, meaning))))
-    return Verdict(start, end, group, badge, label, mark, meaning, colour, body)
+    return DraftVerdict(start, end, group, badge, label, mark, meaning, colour, body)
 
 
-def html(text: str, shown: Sequence[Verdict], *, key: str) -> Markup:
+def html(text: str, shown: Sequence[DraftVerdict], *, key: str) -> Markup:
     """Return both sides. `shown` are the verdicts to list, in their order; `key` is unique on the page."""
     return Markup(
         '<div class="wy-desk"><div class="wy-draft" role="region" aria-label="文稿" tabindex="0">%s</div>'
@@ -81,13 +81,13 @@ def html(text: str, shown: Sequence[Verdict], *, key: str) -> Markup:
     ) % (_text_html(text, shown, key), Markup().join(_item_html(one, f"{key}-{n}") for n, one in enumerate(shown)))
 
 
-def _item_html(verdict: Verdict, anchor: str) -> Markup:
+def _item_html(verdict: DraftVerdict, anchor: str) -> Markup:
     return Markup(
         '<li><details id="%s"><summary>%s %s</summary>%s<a class="wy-in-text" href="#%s-at">在文稿中的位置</a></details></li>'
     ) % (anchor, verdict.badge, verdict.label, verdict.body, anchor)
 
 
-def _text_html(text: str, shown: Sequence[Verdict], key: str) -> Markup:
+def _text_html(text: str, shown: Sequence[DraftVerdict], key: str) -> Markup:
     """Return the text with a mark before each place that has a verdict, and the place itself underlined."""
     placed = sorted(enumerate(shown), key=lambda pair: (pair[1].start, -pair[1].end))
     parts: list[Markup | str] = []
@@ -110,7 +110,7 @@ def _text_html(text: str, shown: Sequence[Verdict], key: str) -> Markup:
     return Markup().join(parts) + Markup("</span>") * len(open_ends)
 
 
-def _place_html(verdict: Verdict, anchor: str) -> Markup:
+def _place_html(verdict: DraftVerdict, anchor: str) -> Markup:
     """Return the mark before a place, and the beginning of the place."""
     said = f"{verdict.mark} {verdict.meaning}：{shorten(verdict.label, _LABEL_LENGTH)}"
     return Markup(

@@ -111,6 +111,7 @@ const look = () => {
   seen = now;
   // Of a conversation that was opened the last question comes last.
   if (last && (isNew || held?.isOpening)) keep(refer(last, { top: seenTop() + GAP, isOpening: !last.dataset.asked && isRunning() }));
+  if (!isNew) onScroll(); // what the reader has done, and the browser has not told yet
   if (last && held) hold();
   if (notes !== null && bottom && findNotes().length > notes) goToNote();
 };

@@ -120,7 +120,7 @@ def test_without_the_text_it_stays_open_and_says_why(app: App) -> None:
 
 def test_readers_of_a_share_see_the_new_check_and_change_nothing(app: App) -> None:
     id = keep(app)
-    share = app.store.share(id)
+    share = app.store.share(id, visitor_id=ME)
     with app.database.write() as connection:
         connection.exec_driver_sql("UPDATE conversations SET owner = 'somebody' WHERE id = ?", (id,))
     page = opened(s=share)

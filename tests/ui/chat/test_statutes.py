@@ -61,7 +61,8 @@ def laws(tmp_path: Path) -> None:
 @pytest.mark.parametrize("events", [(BY_AGENT[1],), BY_AGENT], ids=["chat", "agent"])
 def test_it_stands_between_the_answer_and_its_references(laws: None, events: Any) -> None:
     page = answered(events=events)
-    assert check_title(page) == "核验 · :red[法条 1 条查无] · :red[法条 1 条不一致] · 法条 1 条一致 · 1 处未核"
+    counted = "核验 · :red[法条 1 条查无] · :red[法条 1 条不一致] · 法条 1 条一致"
+    assert check_title(page).startswith(counted), "the sentences may still be compared"
     assert ">法条核验<" not in html(page.chat_message[-1]), "it is written only when somebody opens it"
     for _ in range(2):
         assert chips(page) == ["✓ 《灯塔法》第三条", "✗ 《灯塔法》第九十九条", "≠ 《浮标法》第二条"]

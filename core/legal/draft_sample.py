@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from core.legal import Draft
-
-NOTE = "这是问源写的示例文稿，错误是故意留下的。点一处结果，文稿里就标出它的位置；点文稿里的标记，就看到结果。"
+from core.legal.draft import Draft
 
 SAMPLE_DRAFT = Draft(
     "示例文稿",
