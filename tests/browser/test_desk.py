@@ -113,6 +113,7 @@ def test_a_sentence_lights_up_its_passage_and_a_passage_its_sentences(answered: 
     expect(desk(answered)).to_contain_text("前三季度供水量是多少？")
     rows = desk(answered).get_by_role("listitem")
     expect(rows).to_have_count(3)
+    assert edges(rows.first)[1] >= 18 * 16
     expect(rows.first).to_contain_text("2024-10-12 · 已读全文 · 234 字")
     expect(rows.nth(1)).to_contain_text("仅摘要（拒绝访问）")
     expect(rows.first.get_by_role("link")).to_have_attribute("href", re.compile("^http:.*/news$"))
@@ -172,14 +173,14 @@ def test_it_is_remembered_and_a_narrow_window_gets_nothing_of_it(
     expect(narrow.locator(".wy-answer")).to_contain_text("海外团队")
     late.settled()
     assert not narrow.get_by_text("收起来源").is_visible()
-    assert narrow.locator(".wy-desk").count() == 0
+    assert narrow.locator(".wy-sources").count() == 0
     assert received
-    assert not [data for data in received if b"wy-desk" in data]
+    assert not [data for data in received if b"wy-sources" in data]
     expect(narrow.get_by_test_id("stExpander").filter(has_text="3 个来源")).to_be_visible()
     expect(narrow.get_by_role("button", name="来源原文")).to_be_visible()
 
     answered.page.set_viewport_size({"width": 1270, "height": 844})
-    expect(answered.page.locator(".wy-desk")).to_have_count(0)
+    expect(answered.page.locator(".wy-sources")).to_have_count(0)
     answered.page.set_viewport_size({"width": 1440, "height": 844})
     expect(desk(answered)).to_be_visible()
     switch(answered).click()
@@ -211,7 +212,7 @@ def test_the_keyboard_does_the_same(answered: Visitor) -> None:
     page.keyboard.press("Tab")
     expect(chips.nth(1)).to_be_focused()
     expect(lit(answered)).to_contain_text("八千只")
-    expect(page.locator(".wy-desk-said")).to_contain_text("来源原文：为应对冬季低温")
+    expect(page.locator(".wy-sources-said")).to_contain_text("来源原文：为应对冬季低温")
     desk(answered).get_by_role("link", name="供水量增加").focus()
     page.keyboard.press("Tab")
     expect(desk(answered).locator("mark").first).to_be_focused()
@@ -252,7 +253,7 @@ def test_a_shared_conversation_has_it_for_its_readers_alone(
         f"{wanted}/1",
     )
     stranger.settled()
-    expect(stranger.page.locator(f".wy-desk[data-answer='{wanted}']")).to_have_count(0)
+    expect(stranger.page.locator(f".wy-sources[data-answer='{wanted}']")).to_have_count(0)
 
 
 LAW_ANSWER = "守塔人应当在日落前点灯[1]。"

@@ -80,7 +80,7 @@ def desk_html(
     )
     statements = json.dumps(_statements(check) if check else [], ensure_ascii=False, separators=(",", ":"))
     page = Markup(
-        '<aside class="wy-desk" aria-label="来源" data-answer="%s" data-statements="%s">%s<ol>%s</ol></aside>'
+        '<aside class="wy-sources" aria-label="来源" data-answer="%s" data-statements="%s">%s<ol>%s</ol></aside>'
     )
     return page % (answer, statements, _head(question), rows)
 
@@ -88,7 +88,7 @@ def desk_html(
 def empty_desk_html(words: str) -> Markup:
     """Return a desk with nothing on it but the reason."""
     return Markup(
-        '<aside class="wy-desk" aria-label="来源" data-answer="-" data-statements="[]">%s<p class="about">%s</p></aside>'
+        '<aside class="wy-sources" aria-label="来源" data-answer="-" data-statements="[]">%s<p class="about">%s</p></aside>'
     ) % (_head(""), words)
 
 

@@ -2,11 +2,11 @@
 const wide = matchMedia("(min-width: 1280px)");
 const REST = 150; // milliseconds for which the pointer rests on a sentence: on its way to the desk it crosses others
 const REST_ELSEWHERE = 400; // on another answer than the one on the desk
-const said = Object.assign(document.createElement("p"), { className: "wy-desk-said", ariaLive: "polite" });
+const said = Object.assign(document.createElement("p"), { className: "wy-sources-said", ariaLive: "polite" });
 document.body.append(said);
 
 const deskField = () => document.querySelector(".st-key-desk-wanted input");
-const desk = () => document.querySelector(".wy-desk[data-answer]");
+const desk = () => document.querySelector(".wy-sources[data-answer]");
 const answersShown = () =>
   Array.from(document.querySelectorAll("[data-testid=stChatMessage]:has(.wy-answer)")).filter((one) => !one.querySelector(".wy-question"));
 const idOf = (message) => /st-key-sources-([\w-]+)/.exec(message?.querySelector("[class*=st-key-sources-]")?.className ?? "")?.[1] ?? "-";
@@ -131,7 +131,7 @@ let rest = 0;
 let pending = null; // what was pointed at in an answer that the desk does not show yet
 const point = (target, x, y) => {
   if (!target) return null;
-  const passage = target.closest(".wy-desk mark, .wy-desk small, .wy-desk h3");
+  const passage = target.closest(".wy-sources mark, .wy-sources small, .wy-sources h3");
   if (passage) return lightBack(passage);
   if (target.closest(".st-key-desk")) return null;
   const message = target.closest("[data-testid=stChatMessage]:has(.wy-answer)");
@@ -166,12 +166,12 @@ document.addEventListener(
 // The keyboard: the focus points as the pointer does, at once, and what it lights up is said.
 document.addEventListener("focusin", ({ target }) => {
   if (!desk() || !wide.matches || !target.matches?.(":focus-visible")) return;
-  const passage = target.closest(".wy-desk mark");
+  const passage = target.closest(".wy-sources mark");
   if (passage) lightBack(passage);
   const chip = target.closest(".wy-answer sup.cite");
   if (!chip) return;
   point(chip, -1, -1);
-  const words = Array.from(document.querySelectorAll(".wy-desk :is(mark, small).lit"), (one) => one.textContent).join("…");
+  const words = Array.from(document.querySelectorAll(".wy-sources :is(mark, small).lit"), (one) => one.textContent).join("…");
   said.textContent = words && `来源原文：${words}`;
 });
 // A finger does not rest: it points when it touches.
@@ -183,12 +183,12 @@ const goToSentence = (passage) => {
   range?.startContainer.parentElement.scrollIntoView({ block: "center" });
 };
 document.addEventListener("keydown", ({ key, target }) => {
-  if (key === "Enter" && target.matches?.(".wy-desk mark")) goToSentence(target);
+  if (key === "Enter" && target.matches?.(".wy-sources mark")) goToSentence(target);
 });
 document.addEventListener("click", ({ target }) => {
   const button = target.closest?.("[data-desk]");
   if (button) choose(button.dataset.desk);
-  const passage = target.closest?.(".wy-desk mark");
+  const passage = target.closest?.(".wy-sources mark");
   if (passage && getSelection().isCollapsed) goToSentence(passage);
   const line = target.closest?.("[class*=st-key-sources-] summary");
   if (line && deskField() && wide.matches) choose(idOf(line.closest("[data-testid=stChatMessage]")));

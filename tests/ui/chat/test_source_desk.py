@@ -54,7 +54,7 @@ def answers(page: AppTest) -> list[Message]:
 def desk(page: AppTest) -> str:
     """What is sent of it; empty where there is none."""
     sent = (element.proto.body for element in page.get("html"))
-    return "".join(body for body in sent if body.startswith('<aside class="wy-desk"'))
+    return "".join(body for body in sent if body.startswith('<aside class="wy-sources"'))
 
 
 def flip(page: AppTest) -> AppTest:
