@@ -170,8 +170,8 @@ def test_from_nothing_to_an_answer_in_five_clicks_and_one_paste(
 def test_below_an_answer_without_sources_the_same_is_offered(app: AppServer, visit: Visit) -> None:
     visitor = visit(app)
     visitor.ask("写一首诗")
-    visitor.answered("现在由内置摘录模型回答")
-    visitor.page.get_by_role("button", name="连接").last.click()
+    visitor.answered(UNCONNECTED)
+    visitor.page.get_by_test_id("stChatMessage").last.get_by_role("button", name="连接").click()
     expect(visitor.page.get_by_role("dialog")).to_contain_text("DeepSeek")
 
 
@@ -279,7 +279,7 @@ def test_no_key_comes_back_and_none_is_anywhere_else(
     visitor.ask("我的密钥是什么？")
     visitor.answered(ANSWER)
     exported = ""
-    for name in ("Markdown", "网页", "JSON"):
+    for name in ("Markdown", "网页（HTML）", "JSON"):
         page.get_by_role("button", name="导出").click()
         with page.expect_download() as download:
             page.get_by_role("button", name=name, exact=True).click()
