@@ -110,6 +110,14 @@ class Visitor:
         wanted.click()
         self.settled()
 
+    def cost_shows(self, text: str) -> None:
+        """One line of what the last answer cost is this text. The lines are behind ⋯, which is closed again."""
+        self.page.get_by_test_id("stChatMessage").last.get_by_role("button", name="更多").click()
+        line = self.page.locator(".wy-menu").filter(visible=True).get_by_text(text, exact=True)
+        expect(line).to_be_visible()
+        self.page.keyboard.press("Escape")
+        expect(line).to_have_count(0)
+
     @property
     def last_answer(self) -> str:
         return self.page.get_by_test_id("stChatMessage").last.inner_text()
