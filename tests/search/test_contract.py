@@ -90,6 +90,15 @@ def test_without_any_engine_the_cure_names_the_setting_that_is_missing(environ: 
     assert "引擎的顺序" not in cure
 
 
+def test_what_readers_are_told_of_engines_names_no_environment_variable() -> None:
+    settings = loaded(SEARCH_PROVIDER_PRIORITY=",".join(ENGINE_SAMPLES)).values
+    chain = build_chain(settings)
+    told = [f"{entry.reason}{entry.cure}" for entry in chain.unavailable]
+    told += [str(chain.no_engine_error), chain.no_web_engine, str(NoEngine()), str(EngineTimeout())]
+    assert len(told) > 6
+    assert [text for text in told if re.search("[A-Z]+_[A-Z_]+|环境变量", text)] == []
+
+
 @pytest.mark.parametrize("name", HTTP)
 def test_good_results_are_read_cleaned_and_limited(name: str) -> None:
     rows = [(f"标题 {n}", f"https://www.site{n}.example/{n}", f"摘要\n{n}") for n in range(30)]
