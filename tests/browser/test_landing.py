@@ -190,6 +190,37 @@ def test_more_steps_than_the_screen_holds_end_with_the_answer_in_view(
     assert top(screen.first_line) < screen.above + (screen.below - screen.above) / 2, "and some of what follows"
     assert visitor.page.get_by_test_id("stBottom").get_by_text("停止回答").count() == 0
 
+SAMPLE = """() => {
+    const line = () => Array.from(document.querySelectorAll("[data-testid=stChatMessage]")).at(-1).querySelector(".wy-answer > p");
+    window.samples = [];
+    const sample = () => {
+        const words = line()?.textContent ? line().getBoundingClientRect().top : null;
+        window.samples.push(words);
+        requestAnimationFrame(sample);
+    };
+    sample();
+}"""
+
+
+@pytest.mark.parametrize("mode", ["联网", "Agent"])
+def test_the_text_does_not_move_when_its_answer_ends(world: World, visit: Visit, mode: str) -> None:
+    """In no frame from its last word until everything around it is drawn."""
+    visitor = visit(world.app, **VIEWS["desk"])
+    page, ends = visitor.page, Event()
+    visitor.flip(mode)
+    page.get_by_text(f"{mode} 已启用").wait_for()
+    visitor.settled()
+    answer = [*in_pieces(BEGINNING + END), ends]
+    search = Call("web_search", json.dumps({"query": "固态电池"}))
+    world.model.reply = in_turn([search], answer) if mode == "Agent" else in_turn(answer)
+    begun(visitor, "详细地说", "第 30 段")
+    page.evaluate(SAMPLE)
+    ends.set()
+    complete(visitor)
+    tops = page.evaluate("window.samples")
+    assert None not in tops
+    assert max(tops) - min(tops) <= 2, sorted(set(tops))
+
 
 def test_a_reader_who_scrolls_is_not_moved(world: World, visit: Visit) -> None:
     visitor = visit(world.app, **VIEWS["phone"])

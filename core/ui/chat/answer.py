@@ -35,20 +35,30 @@ def app_url() -> str:
 
 
 def draw_answer(
-    text: str, sources: Sequence[Source], *, anchor: str, check: AnswerCheck | None = None, is_fresh: bool = False
+    text: str,
+    sources: Sequence[Source],
+    *,
+    anchor: str,
+    check: AnswerCheck | None = None,
+    growing: DeltaGenerator | None = None,
 ) -> None:
-    """Draw a complete answer. Its citation numbers have cards with the result of the check; in a fresh answer, which was
-    growing a moment ago, their ticks appear with a small motion."""
+    """Draw a complete answer. Its citation numbers have cards with the result of the check. A fresh answer takes the place of the
+    growing one in one step, so that it is never gone, and its ticks appear with a small motion."""
     annotated = annotate(text, check)
-    place = st.container()
+    start = growing
+    rest = st.container()
     for special, group in itertools.groupby(split_clean_blocks(annotated.text), key=_is_special):
+        place, start = start or rest, None
         if special:
+            _draw_special(place, next(group))
             for block in group:
-                _draw_special(place, block)
+                _draw_special(rest, block)
         else:
             markdown = "\n\n".join(block.text for block in group)
             html = render_annotated(markdown, annotated, sources, anchor=anchor, app_url=app_url())
-            draw_html(Markup('<div class="wy-answer%s">%s</div>') % (" fresh" if is_fresh else "", html), place)
+            draw_html(Markup('<div class="wy-answer%s">%s</div>') % (" fresh" if growing else "", html), place)
+    if start:
+        start.empty()
 
 
 def _is_special(block: Block) -> bool:
@@ -127,9 +137,8 @@ class AnswerView:
 
     def finish(self, text: str, sources: Sequence[Source], check: AnswerCheck | None) -> None:
         """Draw the complete answer as every later rerun does."""
-        self._clear()
         with self._all:
-            draw_answer(text, sources, anchor=self._anchor, check=check, is_fresh=True)
+            draw_answer(text, sources, anchor=self._anchor, check=check, growing=self._place or self._all.empty())
 
     def _draw_end(self, blocks: list[Block]) -> int:
         """Draw blocks into the last place. Returns the number of characters sent."""

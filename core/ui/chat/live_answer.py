@@ -24,7 +24,7 @@ from core.search.types import Source
 from core.ui import conversation_sync, session
 from core.ui.chat import citation_check, settings_panel, source_panel, transcript
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView
-from core.ui.chat.steps import Steps
+from core.ui.chat.steps import Steps, draw_steps
 from core.ui.escape import draw_html, escape_label
 from core.ui.settings import own_key
 
@@ -129,12 +129,10 @@ class LiveView:
 
     def __init__(self, app: App, run: Run) -> None:
         self._app = app
-        self._above = st.container()
-        self._growing = self._above.empty()
-        place = self._growing.container(gap="xxsmall")
-        self._sources = place.empty()
+        above = st.container(gap="xxsmall")
+        self._sources, self._rail = above.empty(), above.empty()
         self._mode = run.mode
-        self._steps = Steps(place, key=run.id)
+        self._steps = Steps(above, key=run.id, rail=self._rail)
         self._notices = st.container()
         self._save_problem = st.empty()
         self._problem = ""
@@ -212,10 +210,11 @@ class LiveView:
             self._save_problem.caption(escape_label(f"尚未保存：{problem}") if problem else "")
 
     def finish(self, entry: Message, check: AnswerCheck | None) -> None:
+        """Draw the complete answer, each part in the place of the one that grew: what is read does not move."""
         self._waiting.hide()
-        self._growing.empty()
-        with self._above:
-            transcript.draw_above_answer(self._app, entry, is_last=True)
+        self._steps.hide_last_line()
+        source_panel.draw(self._app, entry, is_last=True, place=self._sources)
+        draw_steps(entry.events, key=entry.id, seconds=entry.seconds, place=self._rail)
         if entry.is_unsourced:
             self._notices.caption(NO_SOURCES_NOTE)
         self._answer.finish(entry.text, entry.sources, check)

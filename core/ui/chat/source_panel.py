@@ -25,14 +25,14 @@ MAX_NUMBERS = 3
 """Number of a site's sources whose numbers are named."""
 
 
-def draw(app: App, entry: Message, *, is_last: bool) -> None:
-    """Draw the line. Its contents are written only when somebody opens it."""
+def draw(app: App, entry: Message, *, is_last: bool, place: DeltaGenerator | None = None) -> None:
+    """Draw the line, in the place of the growing one if that is given. Its contents are written only when somebody opens it."""
     sources = entry.sources
     if not (sources or entry.searches):
         return
     official = app.settings.sources.official_hosts
     title = _title(sources, official, are_unused=bool(entry.text.strip()) and not entry.cited and not entry.agreeing)
-    fold = st.expander(title, key=f"sources-{entry.id}", type="compact", on_change="rerun")
+    fold = (place.expander if place else st.expander)(title, key=f"sources-{entry.id}", type="compact", on_change="rerun")
     if not fold.open:
         return
     with fold:

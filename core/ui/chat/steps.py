@@ -44,13 +44,17 @@ def _on_fold(key: str) -> None:
     visitor_preferences.save({FOLDED_KEY: st.session_state[FOLDED_KEY] or None})
 
 
-def draw_steps(events: Iterable[RunEvent], *, key: str = "", seconds: float = 0.0) -> None:
-    """Draw the steps of a finished run."""
+def draw_steps(
+    events: Iterable[RunEvent], *, key: str = "", seconds: float = 0.0, place: DeltaGenerator | None = None
+) -> None:
+    """Draw the steps of a finished run, in the place of the growing ones if that is given."""
     steps = lines_of(events, app_url=app_url())
     if steps.visible:
-        fold = _fold(st.container(), _title(steps, seconds), f"steps-{key}")
+        fold = _fold(place or st.container(), _title(steps, seconds), f"steps-{key}")
         if fold.open:
             draw_html(rail_html(steps.visible), fold)
+    elif place:
+        place.empty()
 
 
 def _title(steps: StepLines, seconds: float) -> str:
@@ -69,11 +73,12 @@ def _title(steps: StepLines, seconds: float) -> str:
 
 
 class Steps:
-    """Steps of a running answer, drawn into `place`. With the `key` of a run the rail can be folded and then shows the
-    last line."""
+    """Steps of a running answer, drawn into `place`. With the `key` of a run they have a `rail` that can be folded, and below
+    it then the last line."""
 
-    def __init__(self, place: DeltaGenerator, *, key: str = "") -> None:
+    def __init__(self, place: DeltaGenerator, *, key: str = "", rail: DeltaGenerator | None = None) -> None:
         self._place = place
+        self._rail = rail or place
         self._key = key
         self._steps = StepLines(app_url=app_url())
         self._area: DeltaGenerator | None = None
@@ -89,6 +94,11 @@ class Steps:
     def finish(self) -> None:
         self._steps.finish()
         self.draw()
+
+    def hide_last_line(self) -> None:
+        """Hide the line below a folded rail."""
+        if self._shows_last_only and self._places:
+            self._places[0].empty()
 
     def draw(self) -> None:
         for number, line in enumerate(self._steps.lines):
@@ -120,6 +130,6 @@ class Steps:
         """Create the area with the first line, because a run may have none."""
         if not self._key:
             return self._place.container(gap=None)
-        fold = _fold(self._place, "正在回答", f"steps-live-{self._key}", icon="spinner")
+        fold = _fold(self._rail, "正在回答", f"steps-live-{self._key}", icon="spinner")
         self._shows_last_only = not fold.open
         return (fold if fold.open else self._place).container(gap=None)

@@ -59,7 +59,7 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
                 st.info("这个问题还没有得到回答：回答开始之前程序中断了。", icon=":material/info:")
                 answer_actions.draw_again_button(app, "answer-unanswered")
             return
-        draw_above_answer(app, entry, is_last=is_last)
+        _draw_above_answer(app, entry, is_last=is_last)
         for remark in entry.notices:
             if remark.kind not in KINDS_BELOW_TEXT:
                 draw_notice(st.container(), remark)
@@ -77,7 +77,7 @@ def _draw_question(entry: Message) -> None:
     draw_html(Markup('<div class="wy-question"%s>%s</div>') % (asked, entry.text) + file_chips(entry.files))
 
 
-def draw_above_answer(app: App, entry: Message, *, is_last: bool) -> None:
+def _draw_above_answer(app: App, entry: Message, *, is_last: bool) -> None:
     """Draw the sources and steps above an answer."""
     if not entry.events:
         return
