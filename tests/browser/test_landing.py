@@ -190,6 +190,7 @@ def test_more_steps_than_the_screen_holds_end_with_the_answer_in_view(
     assert top(screen.first_line) < screen.above + (screen.below - screen.above) / 2, "and some of what follows"
     assert visitor.page.get_by_test_id("stBottom").get_by_text("停止回答").count() == 0
 
+
 SAMPLE = """() => {
     const line = () => Array.from(document.querySelectorAll("[data-testid=stChatMessage]")).at(-1).querySelector(".wy-answer > p");
     window.samples = [];

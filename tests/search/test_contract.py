@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from core.search.errors import (
     EngineThrottled,
     EngineTimeout,
     EngineUnavailable,
+    NoEngine,
 )
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain, engine_label, unsupported_filters
