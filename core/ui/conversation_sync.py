@@ -157,7 +157,7 @@ def catch_up(app: App) -> bool:
     chat = session.chat()
     if chat.conversation_id is None or chat.unread:
         return False
-    before = _said(chat.messages)
+    before = _list_texts(chat.messages)
     try:
         if not _has_news(app, chat):
             return False
@@ -171,7 +171,7 @@ def catch_up(app: App) -> bool:
     stored = (message for message in page.messages if message.id != running)
     chat.messages = _join(stored, _unsaved_messages(app, chat))
     chat.title, chat.has_older, chat.may_have_stored_files = page.conversation.title, page.has_more, True
-    return _said(chat.messages) != before
+    return _list_texts(chat.messages) != before
 
 
 def _has_news(app: App, chat: session.ChatState) -> bool:
@@ -182,11 +182,11 @@ def _has_news(app: App, chat: session.ChatState) -> bool:
     own |= {message.id for message in _unsaved_messages(app, chat)} | {chat.run.id if chat.run else ""}
     rows = app.store.newest_texts(id, visitor_id=_reader(chat), share=chat.share, last=last)
     there = [(id, text) for id, role, text in rows if role != "note" and id not in own]
-    here = [said for said in _said(chat.messages) if said[0] not in own]
+    here = [text for text in _list_texts(chat.messages) if text[0] not in own]
     return (here[-len(there) :] if len(rows) == last else here) != there
 
 
-def _said(messages: Iterable[Message]) -> list[tuple[str, str]]:
+def _list_texts(messages: Iterable[Message]) -> list[tuple[str, str]]:
     return [(message.id, clean(message.text)) for message in messages if message.role != "note"]
 
 

@@ -58,7 +58,7 @@ _BODY = Markup("""  <link rel="stylesheet" href="./style.css?{version}" />
   </body>""")
 """End of the body. Streamlit writes its own styles into the head, and the last of equal rules counts."""
 
-_STYLE_LINK = re.compile(r'<link rel="stylesheet"[^>]*>')
+_UNTIL_STYLE = re.compile(r'(<head>)(.*?)(<link rel="stylesheet"[^>]*>)', re.DOTALL)
 
 _PRELOADED = ("Html", "purify.es", "TextInput", "TextField", "Autocomplete", "MenuButton")
 """Chunks of Streamlit's front end that the first question needs. Otherwise they would load only when it is asked."""
@@ -119,8 +119,7 @@ def customize_index(original: str, folder: Path) -> str:
 
 def _with_style_first(html: str) -> str:
     """Move Streamlit's style sheet to the front. A browser paints nothing before it has it, and loads six files at once."""
-    style = _STYLE_LINK.search(html)
-    return html if style is None else _STYLE_LINK.sub("", html).replace("<head>", f"<head>\n    {style[0]}", 1)
+    return _UNTIL_STYLE.sub(r"\1\n    \3\2", html, count=1)
 
 
 class IndexHtml:

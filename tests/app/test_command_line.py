@@ -529,7 +529,7 @@ def laws(core: Core, tmp_path: Path) -> Core:
 def test_a_statute_is_found_by_name_and_number(laws: Core) -> None:
     told = laws("law", "search", "灯塔法第三条")
     assert told.stdout.startswith("《中华人民共和国灯塔法》第三条（")
-    assert told.stdout.splitlines()[0].endswith(" · LawRefBook")
+    assert told.stdout.splitlines()[0].endswith(" · 公开的法律文本，多取自国家法律法规数据库（LawRefBook 整理）")
     assert "守塔人应当在日落前点灯" in told.stdout
     (document,) = lines(laws("law", "search", "灯塔法第三条", "--json"))
     assert document["results"][0]["articleNumber"] == "第三条"
@@ -585,7 +585,10 @@ def test_a_draft_is_verified_line_by_line(laws: Core, tmp_path: Path) -> None:
     draft = tmp_path / "draft.txt"
     draft.write_bytes("依《灯塔法》第三条和《灯塔法》第九十九条。".encode("gb18030"))
     told = laws("law", "verify", str(draft))
-    assert told.stdout == "○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+    assert told.stdout == (
+        "○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n"
+        "共引用 2 处：有问题 1 · 只查到条文存在 1\n"
+    )
     (document,) = lines(laws("law", "verify", str(draft), "--json"))
     assert len(document["citations"]) == 2
     draft.write_text("没有引用。", "utf-8")
@@ -603,7 +606,7 @@ def test_cases_of_a_draft_are_checked_beside_its_statutes(core: Core, tmp_path: 
     data = {"DATA_DIR": str(tmp_path / "data")}
     draft.write_text("依《灯塔法》第三条。参照指导案例24号。见（2031）京01民终12号。", "utf-8")
     assert core("law", "verify", str(draft), **data).stdout == (
-        "○ 《灯塔法》第三条：未能比对\n案号核验\n○ 指导案例24号：库中有这个案件。\n"
+        "○ 《灯塔法》第三条：未能比对\n共引用 1 处：只查到条文存在 1\n案号核验\n○ 指导案例24号：库中有这个案件。\n"
         "✗ （2031）京01民终12号：案号形式有误：2031 年还没有到。\n"
     )
     done = core("law", "verify", str(draft), "--json", "--fail-on", "✗", **data)
@@ -632,11 +635,15 @@ def test_word_documents_are_verified_and_given_back_with_comments(laws: Core, tm
     draft.write_bytes(word_file("依《灯塔法》第九十九条。"))
     other.write_bytes(web_pages.DRAWING)
     told = laws("law", "verify", str(draft), str(other), "--docx", str(out))
-    assert (told.returncode, told.stdout) == (1, "起诉状.docx\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n")
+    assert (told.returncode, told.stdout) == (
+        1,
+        "起诉状.docx\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n共引用 1 处：有问题 1\n",
+    )
     assert "「扫描.pdf」只有扫描的图像" in told.stderr
     (file,) = out.iterdir()
     assert file.name == "起诉状（批注）.docx"
-    assert [comment.text for comment in docx.Document(str(file)).comments] == ["✗ 没有这一条。全文共六条。"]
+    comments = [comment.text for comment in docx.Document(str(file)).comments]
+    assert comments == ["✗ 没有这一条。全文共六条。", "法条核验：共引用 1 处，有问题 1"]
 
 
 @pytest.mark.parametrize(

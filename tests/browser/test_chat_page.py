@@ -91,7 +91,7 @@ def test_an_address_leads_to_its_article_offline_or_says_what_is_not_there(serve
     page.goto(f"{server.url}/help?article=nosuch")
     expect(page.get_by_text("手册里没有这篇文章")).to_be_visible()
     page.goto(f"{server.url}/?c={'A' * 24}")
-    expect(page.get_by_text("没有找到这个对话")).to_be_visible()
+    expect(page.get_by_text("这个对话没有分享给你，或者已经不存在")).to_be_visible()
 
 
 def test_an_answer_goes_on_until_it_is_stopped_replaced_or_left_and_is_kept(
@@ -216,11 +216,11 @@ def test_a_killed_server_loses_nothing_that_was_shown_and_the_next_may_begin_wit
         address = visitor.page.url.replace(server.url, "")
     with forked_server(**environ) as server:
         # Before the first st.navigation Streamlit would run pages/help.py alone, with an English menu.
-        again = visit(server, path="/help")
-        expect(again.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()
-        again.page.goto(server.url + address)
-        again.answered("第20词")
-        assert "中断" in again.last_answer
+        visitor.page.goto(f"{server.url}/help")
+        expect(visitor.page.get_by_test_id("stSidebar").get_by_text("对话")).to_be_visible()
+        visitor.page.goto(server.url + address)
+        visitor.answered("第20词")
+        assert "中断" in visitor.last_answer
 
 
 def is_stored(text: str, folder: Path) -> bool:

@@ -148,9 +148,12 @@ def test_it_leaves_room_for_the_answer_and_the_input(answered: Visitor) -> None:
             assert begins + wide <= left + 1, (width, name)
             assert wide >= 36 * 16 - 1, (width, name)
         assert answered.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    heading = answered.page.get_by_test_id("stChatMessage").last.locator("ol.wy-refs li").first
-    expect(heading.locator(".summary")).to_be_hidden()
-    expect(heading.locator(".about")).to_be_hidden()
+    message = answered.page.get_by_test_id("stChatMessage").last
+    reference = message.locator(".wy-refs-title + ol.wy-refs li").first
+    expect(reference.locator(".summary")).to_be_hidden()
+    expect(reference.locator(".about")).to_be_hidden()
+    message.locator("details.wy-step > summary").first.click()
+    expect(message.locator(".wy-step .wy-refs .summary").first).to_be_visible()
 
 
 def test_it_is_remembered_and_a_narrow_window_gets_nothing_of_it(

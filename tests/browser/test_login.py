@@ -18,7 +18,7 @@ Serve = Callable[..., AppServer]
 Visit = Callable[..., Visitor]
 
 QUESTION = "只有张三知道的问题？"
-NOT_FOUND = "没有找到这个对话"
+NOT_FOUND = "这个对话没有分享给你，或者已经不存在"
 HOSTILE = (
     "<img src=http://evil.example/a.png onerror=alert(1)>![](http://evil.example/b.png)"
     "[x](javascript:alert) www.evil.example :red[y] $z$"

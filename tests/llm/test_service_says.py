@@ -29,6 +29,8 @@ def test_an_answer_that_was_cut_off_says_so(mode: str, reason: str, words: str) 
 
 def test_a_whole_answer_says_nothing() -> None:
     with wired_agent() as world:
+        assert world.server is not None
+        world.server.reply = in_turn(["一句完整的回答。"])  # without a number: there are no sources to cite
         assert not of(list(world.app.chat.stream("问题")), Notice)
 
 

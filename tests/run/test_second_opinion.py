@@ -535,7 +535,7 @@ def test_a_review_is_stored_also_without_a_page(server: OpenAIServer, serve: obj
     until(lambda: stored(app, id) != ())
     until(lambda: stored(app, id)[0].text == FREE and stored(app, id)[0].is_whole)
     if change == "deleted":
-        app.store.truncate_from(id, run.id)
+        app.store.truncate_from(id, run.id, visitor_id="me")
     elif change == "rewritten":
         app.store.save(id, run.message().with_text("费用由市财政承担[1]。", before=FREE), visitor_id="me")
     before = stored(app, id)

@@ -66,11 +66,15 @@ from support.fake_engines import FakeEngine, ScriptedEngine, results
 from support.found_pages import found_pages
 from support.openai_server import Call, in_turn
 from support.pages import (
+    ANSWER_TEXT,
     agent_page,
+    announcement,
     ask,
     choose,
+    costs,
     drawn_after,
     html,
+    last_answer,
     open_page,
     references,
     rerun,
@@ -144,7 +148,7 @@ def test_the_agent_reads_what_it_found() -> None:
             search, read, *_ = steps(page)
             (cited,) = references(page)
     assert search.startswith("搜索「更换水表 费用」 · fake · 1 条")
-    assert read == "阅读「1」 · 1 个已读全文"
+    assert read == "阅读 [1] · 1 个已读全文"
     assert "正文节选: " not in before
     assert all(paragraph in after.partition("正文节选: ")[2] for paragraph in STORY)
     assert cited.about.startswith("2024-10-12 · 已读全文")
@@ -164,9 +168,9 @@ def test_the_whole_process_is_on_the_page() -> None:
     for _ in range(2):  # as it was drawn while it happened, and again
         search, thought, *_ = steps(page)
         assert re.match(r"搜索「打开联网搜索」 · 内置手册 · \d+ 条", search)
-        assert "<b>思考</b>" in step(page, 0)
+        assert announcement(page, 0).strip(), "the thought before it"
         assert re.match(r"(?:思考|已思考 \d+ 秒) · ", thought)
-        assert 'class="wy-answer"' in html(page.chat_message[-1])
+        assert last_answer(page).xpath(f"//*{ANSWER_TEXT}")
         rerun(page)
 
 
@@ -181,7 +185,7 @@ def test_reasoning() -> None:
     assert names(events)[-5:] == ["thought", "text_delta", "checked", "answer", "usage"]
     page = drawn_after(events, over=True)
     assert [line for line in steps(page) if line.startswith("思考")] == ["思考 · 够了"]
-    assert "<b>思考</b> 要先查" in step(page, 0), "a short one before a call is a part of it"
+    assert announcement(page, 0) == "要先查", "a short one before a call is the line above it"
 
 
 def test_acting() -> None:
@@ -409,8 +413,9 @@ def test_the_answer_is_shown() -> None:
         message = page.chat_message[-1]
         assert message.name == "assistant"
         bodies = [element.proto.body for element in message.get("html")]
-        (shown,) = [body for body in bodies if body.startswith('<div class="wy-answer">')]
-        assert "是黄仁勋" in shown
+        (shown,) = last_answer(page).xpath(f"//*{ANSWER_TEXT}")
+        assert "是黄仁勋" in shown.text_content()
+        assert not shown.xpath("ancestor::*[contains(@class, 'wy-')]"), "it stands by itself"
         assert not [body for body in bodies if "wy-step" in body and "是黄仁勋" in body], (
             "the answer is not inside a step"
         )
@@ -590,7 +595,8 @@ def test_tokens_are_counted() -> None:
         with agent_page(world) as page:
             ask(page, QUESTION)
             (usage,) = of(page.session_state["chat"].messages[-1].events, Usage)
-            cost = values(page.main.caption)
+            (total,) = last_answer(page).xpath("//*[@class='wy-cost']")
+            (cost,) = costs(page)
         observed = world.prompts[1][world.prompts[1].rindex("<sources>") :].partition("\nThought:")[0]
     assert (usage.input, usage.output, usage.total, usage.estimated) == (3_000, 100, 3_100, False)
     tools, answering = estimate_tokens(observed), round(60 * len("是黄仁勋[1]。") / len("".join(said)))
@@ -598,8 +604,9 @@ def test_tokens_are_counted() -> None:
     assert answering > 10
     thinking = 3_100 - tools - answering
     assert usage.parts == {"thinking": thinking, "tools": tools, "answer": answering}
+    assert total.text_content() == "3,100 tokens", "always in view"
     for part in ("3,100 tokens", f"思考 {thinking:,}、工具 {tools}、回答 {answering}", "2 轮", "1 次工具调用"):
-        assert part in cost
+        assert part in cost, "behind ⋯"
 
 
 def test_the_same_search_is_not_made_again() -> None:
@@ -656,7 +663,7 @@ def test_callbacks_become_steps() -> None:
     assert (told[-2].input, told[-1].ok) == ("英伟达 CEO", True)  # type: ignore[union-attr]
     page = drawn_after(told)
     (call,) = steps(page)
-    assert "要先查" in step(page, 0)
+    assert announcement(page, 0) == "要先查"
     assert call == "搜索「英伟达 CEO」 · 完成"
     assert states(page) == [FOLDED]
 
@@ -697,7 +704,7 @@ def test_the_agent_is_stopped() -> None:
         until(lambda: not [thread for thread in threading.enumerate() if thread.name == "search"])
     assert run.events[-1] == RunStopped("user")
     page = drawn_after(run.events, over=True)
-    assert [state for state, _ in states(page)] == ["failed"], "no step is open"
+    assert states(page) == [("stopped", False)], "no step is open, and none is called failed"
 
 
 def test_memory() -> None:

@@ -877,7 +877,8 @@ def test_a_full_disk_is_one_store_error(sqlite: ConversationStore) -> None:
     )
     with pytest.raises(StoreError) as full:
         sqlite.save(id, Message("user", f"字{token_hex(50_000)}"), visitor_id=ME)  # what cannot be compressed
-    assert "DATA_DIR" in str(full.value)
+    assert str(full.value).startswith("保存对话的磁盘已满。")
+    assert "请管理员检查数据目录的空间" in str(full.value)
     assert "字" not in str(full.value.__cause__), "what people write does not belong into logs"
     assert len(texts(sqlite, id)) == 1
     sqlite.save(id, message(1), visitor_id=ME)

@@ -141,6 +141,9 @@ _STEP = re.compile(
 )
 
 
+ANNOUNCEMENT = "wy-step said"
+
+
 def _found_steps(page: AppTest) -> list[re.Match[str]]:
     return list(_STEP.finditer(html(page)))
 
@@ -158,6 +161,14 @@ def step(page: AppTest, number: int) -> str:
     """The HTML of one step, with its details."""
     starts = [found.start() for found in _found_steps(page)]
     return html(page)[starts[number] : [*starts, None][number + 1]]
+
+
+def announcement(page: AppTest, number: int) -> str:
+    """The short thought that announces a step, on the line right above it; empty where there is none."""
+    lines = fromstring(f"<main>{html(page)}</main>").xpath("//*[starts-with(@class, 'wy-step ')]")
+    places = [place for place, line in enumerate(lines) if line.get("class") != ANNOUNCEMENT]
+    before = lines[places[number] - 1] if places[number] else None
+    return before.text_content() if before is not None and before.get("class") == ANNOUNCEMENT else ""
 
 
 def html(part: Any) -> str:
@@ -181,6 +192,10 @@ class Reference:
     """What is known of it: its date, and how much of it was read."""
 
 
+ANSWER_TEXT = "[contains(concat(' ', @class, ' '), ' wy-answer ')]"
+"""What an XPath to the text of an answer asks of an element. A new answer's has a second class."""
+
+
 def references(page: AppTest) -> list[Reference]:
     """The list under the heading 参考文献 of the last answer, below its text; empty where there is no heading."""
     message = last_answer(page)
@@ -189,8 +204,8 @@ def references(page: AppTest) -> list[Reference]:
         return []
     (heading,) = headings
     (shown,) = heading.xpath("following-sibling::*[1][self::ol][@class='wy-refs']")
-    assert heading.xpath("preceding::*[@class='wy-answer']"), "the answer comes first"
-    assert not shown.xpath("following::*[@class='wy-answer']"), "all of it"
+    assert heading.xpath(f"preceding::*{ANSWER_TEXT}"), "the answer comes first"
+    assert not shown.xpath(f"following::*{ANSWER_TEXT}"), "all of it"
     return [_reference(row) for row in shown.xpath("li")]
 
 
@@ -201,7 +216,7 @@ def _reference(row: HtmlElement) -> Reference:
 
 def citations(page: AppTest) -> list[tuple[str, str]]:
     """The superscripts in the text of the last answer: each number, and where it leads."""
-    marks = last_answer(page).xpath("//*[@class='wy-answer']//sup[contains(concat(@class, ' '), 'cite ')]")
+    marks = last_answer(page).xpath(f"//*{ANSWER_TEXT}//sup[contains(concat(@class, ' '), 'cite ')]")
     return [(mark.xpath("string(a[1])"), mark.xpath("string(a[1]/@href)")) for mark in marks]
 
 

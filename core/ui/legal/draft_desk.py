@@ -73,7 +73,7 @@ def _verdict(
     return DraftVerdict(start, end, group, badge, label, mark, meaning, colour, body)
 
 
-def html(text: str, shown: Sequence[DraftVerdict], *, key: str) -> Markup:
+def desk_html(text: str, shown: Sequence[DraftVerdict], *, key: str) -> Markup:
     """Return both sides. `shown` are the verdicts to list, in their order; `key` is unique on the page."""
     return Markup(
         '<div class="wy-desk"><div class="wy-draft" role="region" aria-label="文稿" tabindex="0">%s</div>'

@@ -40,12 +40,12 @@ def draw() -> None:
     st.html(_INLINE.replace("INSIDE", combined_script()), unsafe_allow_javascript=True)
 
 
-_TELL = "<script>dispatchEvent(new CustomEvent('wy-changed', {detail: 'ID'}))  // NUMBER</script>"
+_TELL = "<script>dispatchEvent(new CustomEvent('wy-changed', {detail: ID}), NUMBER)</script>"
 
 
 def tell_other_tabs(conversation_id: str, number: str) -> None:
     """Tell the other tabs of this browser that a conversation has changed. A text is run once, so each has a number."""
-    script = _TELL.replace("ID", conversation_id).replace("NUMBER", number)
+    script = _TELL.replace("ID", _quote(conversation_id)).replace("NUMBER", _quote(number))
     st.html(script, unsafe_allow_javascript=True)
 
 
@@ -58,4 +58,9 @@ navigator.clipboard?.writeText(TEXT).then(() => {
 
 def copy_to_clipboard(text: str) -> None:
     """Copy a text to the clipboard and say so if it worked. A browser may refuse, and has no clipboard without HTTPS."""
-    st.html(_COPY.replace("TEXT", json.dumps(text).replace("<", "\\u003c")), unsafe_allow_javascript=True)
+    st.html(_COPY.replace("TEXT", _quote(text)), unsafe_allow_javascript=True)
+
+
+def _quote(text: str) -> str:
+    """Return the text as a string of JavaScript that cannot end the script."""
+    return json.dumps(text).replace("<", "\\u003c")
