@@ -78,10 +78,13 @@ class CitationVerdict:
 
     @property
     def css_class(self) -> str:
-        """The class for the style sheet. Neither a model's verdict nor what is no citation has a colour."""
+        """The class for the style sheet. Neither a model's verdict nor what is no citation has a colour; what a model denies is
+        written out on paper."""
         if not self.is_citation:
             return "agreeing"
-        return "model" if self.by_model else self.verdict.value
+        if self.by_model:
+            return "model denied" if self.verdict is Verdict.CONTRADICTED else "model"
+        return self.verdict.value
 
     @property
     def heading(self) -> str:

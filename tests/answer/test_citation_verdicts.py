@@ -19,7 +19,14 @@ from core.answer.check_results import (
     UncitedStatement,
     Verdict,
 )
-from core.answer.citation_verdicts import agreeing_sources, list_agreements, list_verdicts, tally, with_statutes
+from core.answer.citation_verdicts import (
+    CitationVerdict,
+    agreeing_sources,
+    list_agreements,
+    list_verdicts,
+    tally,
+    with_statutes,
+)
 from core.answer.html.markdown import render_annotated, split_clean_blocks
 from core.answer.html.source_html import passage_link
 from core.legal import StatuteCheck, StatuteFinding, StatuteMark
@@ -282,3 +289,8 @@ def test_what_a_source_says_needs_no_other_verdict_unless_the_law_is_against_it(
         assert check is not None
         statute = check.uncited[0].statute
         assert (statute.mark if statute else None) == mark
+
+
+@pytest.mark.parametrize(("verdict", "look"), [(Verdict.SUPPORTED, "model"), (Verdict.CONTRADICTED, "model denied")])
+def test_what_a_model_denies_can_be_told_from_what_it_confirms(verdict: Verdict, look: str) -> None:
+    assert CitationVerdict(1, 3, verdict, "", "", by_model=True).css_class == look
