@@ -55,7 +55,7 @@ def test_the_offer_is_taken_with_one_click_and_comes_no_more(two_models: AppServ
     expect(visitor.page.get_by_text(OFFER)).to_be_visible()
     visitor.ask("你好")
     visitor.answered("你好")
-    expect(visitor.page.get_by_text("打开以后回答会带来源")).to_be_visible()
+    expect(visitor.page.get_by_text("打开联网搜索以后，回答会带来源")).to_be_visible()
     for width in (1280, 390):  # and a phone it is from here on
         visitor.page.set_viewport_size({"width": width, "height": 844})
         visitor.settled()

@@ -48,6 +48,15 @@ def sees(visitor: Visitor, pattern: str) -> None:
     expect(last(visitor).get_by_text(re.compile(pattern)).filter(visible=True).first).to_be_visible()
 
 
+def costs(visitor: Visitor, text: str) -> None:
+    """What makes up the total is behind ⋯."""
+    last(visitor).get_by_role("button", name="更多").click()
+    parts = visitor.page.locator(".wy-menu").filter(has_text=text)
+    expect(parts).to_be_visible()
+    visitor.page.keyboard.press("Escape")
+    expect(parts).to_have_count(0)
+
+
 def ticks(place: Locator) -> None:
     """The seconds after it are counted by the style sheet, which has no text to look for."""
     seconds = "row => Number(getComputedStyle(row, '::after').getPropertyValue('--wy-seconds'))"
@@ -78,13 +87,15 @@ def test_waiting_thinking_stopping_and_writing_look_different(page: Visitor, thi
     sees(page, "应当支付")
     sees(page, "模型停顿了")
     write.set()
-    page.answered("其中推理 5")
+    page.answered("tokens")
+    costs(page, "其中推理 5")
     (thought,) = re.findall(r"已思考 \d+ 秒", last(page).inner_text())
     assert int(re.sub(r"\D", "", thought)) >= 4  # what it stood still for counts
     expect(last(page).get_by_text("模型停顿了")).to_have_count(0)
     expect(thoughts).to_have_count(0)
     page.page.reload()
-    page.answered("其中推理 5")
+    page.answered("tokens")
+    costs(page, "其中推理 5")
     sees(page, r"已思考 (?:[3-9]|\d\d) 秒 · 先想年限，再想工资基数。")
 
 
