@@ -51,6 +51,7 @@ from core.store import Database
 from core.store.backends import SqliteFile
 from core.store.conversations import pack
 from core.store.tables import conversations, messages, visits
+from core.store.text_pairs import pairs_of
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -319,6 +320,7 @@ def fill(folder: Path, count: int) -> None:
     said = "".join(answer("访客0000"))
     payload = pack(encode_message(Message("assistant", said, (Answer(said),), model="load")))
     blank = pack(encode_message(Message("user", "")))
+    said_pairs = pairs_of(said)
     for start in range(0, count, FILLED_AT_ONCE):
         numbers = range(start, min(start + FILLED_AT_ONCE, count))
         talks, seen, asked = [], [], []
@@ -328,8 +330,9 @@ def fill(folder: Path, count: int) -> None:
             talks.append({"id": id, "owner": None, "title": f"问题 {number}", "mode": "chat", **times})
             seen.append({"visitor": f"earlier {number % 5_000}", "conversation_id": id})
             row = {"conversation_id": id, "finished": True, "created": float(number)}
-            asked.append({**row, "position": 1, "id": "q", "role": "user", "text": f"问题 {number}", "payload": blank})
-            asked.append({**row, "position": 2, "id": "a", "role": "assistant", "text": said, "payload": payload})
+            question = {"role": "user", "text": f"问题 {number}", "pairs": pairs_of(f"问题 {number}"), "payload": blank}
+            reply = {"role": "assistant", "text": said, "pairs": said_pairs, "payload": payload}
+            asked += [{**row, "position": 1, "id": "q", **question}, {**row, "position": 2, "id": "a", **reply}]
         with database.write() as connection:
             for table, rows in ((conversations, talks), (visits, seen), (messages, asked)):
                 connection.execute(insert(table), rows)

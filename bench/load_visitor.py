@@ -25,6 +25,8 @@ from bench.load_world import TOKENS, answer, last_word, words
 CHIP = re.compile(r"<sup class=\"cite.*?</sup>", re.DOTALL)
 """A citation's number with its card, which repeats the sentence."""
 TAG = re.compile(r"<[^>]*>")
+ANSWERS = ('<div class="wy-answer">', '<div class="wy-answer fresh">')
+"""How a piece of an answer begins; the second one, where it has just been written."""
 PATIENCE = 120.0
 """Seconds until a page that does not come to rest counts as broken."""
 RESTING_PATIENCE = 20.0
@@ -221,7 +223,7 @@ class Visitor:
         for drawn in [drawn for drawn in self._answer if drawn[: len(path)] == path]:
             del self._answer[drawn]
         match kind:
-            case "html" if element.html.body.startswith('<div class="wy-answer">'):
+            case "html" if element.html.body.startswith(ANSWERS):
                 self._read(path, element.html.body)
             case "chat_input":
                 self._chat_input = element.chat_input.id

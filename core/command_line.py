@@ -24,6 +24,7 @@ from core.answer import (
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
     VERDICTS_WORST_FIRST,
+    against_law_lines,
     agreeing_sources,
     describe_source,
     list_agreements,
@@ -540,7 +541,8 @@ def _print_check(check: AnswerCheck | None) -> None:
         problems = (str(claim) for claim in list_verdicts(check) if claim.verdict in PROBLEM_VERDICTS)
         opinion = (str(check.opinion),) if check.opinion else ()
         unsourced = map(uncited_line, check.unsourced)
-        lines = (counted, *problems, *unsourced, *list_agreements(check), *opinion, HOW_MADE_NOTE)
+        against_law = against_law_lines(check)
+        lines = (counted, *problems, *against_law, *unsourced, *list_agreements(check), *opinion, HOW_MADE_NOTE)
         print("\n依据核验", *lines, sep="\n")
 
 
@@ -805,9 +807,10 @@ def _checked_text(checked: AnswerCheck) -> str:
         for statement in checked.statements
         for citation in statement.citations
     ]
+    lines += against_law_lines(checked)
     lines += map(uncited_line, other_uncited(checked))
     lines += map(str, list_agreements(checked))
-    return "\n".join([*lines, tally(checked) or checked.summary, HOW_MADE_NOTE])
+    return "\n".join([*lines, tally(checked) or "没有可以核验的引用。", HOW_MADE_NOTE])
 
 
 def _doctor(app: App, options: argparse.Namespace, output: Output) -> int:

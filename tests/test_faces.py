@@ -63,9 +63,9 @@ FACES = {
     """,
     "core.answer": """
         AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
-        PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST agreeing_sources annotate
-        check_results check_texts cited_numbers cited_sources compared_spans describe_source
-        desk_html drop_invented empty_desk_html events export is_official list_agreements list_verdicts
+        PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST against_law_lines agreeing_sources annotate
+        check_results check_texts cited_numbers cited_sources compared_spans counted_results describe_source
+        desk_html drop_invented empty_desk_html events export has_citation is_official list_agreements list_verdicts
         marked_html message other_uncited parse_markdown reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
         uncited_line unread_note verdict_html with_statutes

@@ -9,7 +9,9 @@ from .citation_verdicts import (
     UNCITED,
     VERDICTS_WORST_FIRST,
     CitationVerdict,
+    against_law_lines,
     agreeing_sources,
+    counted_results,
     list_agreements,
     list_verdicts,
     other_uncited,
@@ -18,7 +20,7 @@ from .citation_verdicts import (
     uncited_line,
     with_statutes,
 )
-from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, parse_markdown
+from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, has_citation, parse_markdown
 from .html.desk_html import DeskText, desk_html, empty_desk_html
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
@@ -45,6 +47,7 @@ __all__ = [
     "SourcedEvents",
     "SourcedText",
     "TextSpan",
+    "against_law_lines",
     "agreeing_sources",
     "annotate",
     "check_results",
@@ -52,12 +55,14 @@ __all__ = [
     "cited_numbers",
     "cited_sources",
     "compared_spans",
+    "counted_results",
     "describe_source",
     "desk_html",
     "drop_invented",
     "empty_desk_html",
     "events",
     "export",
+    "has_citation",
     "is_official",
     "list_agreements",
     "list_verdicts",

@@ -5,14 +5,21 @@ The marks are characters that `clean` removes from every text from outside, so t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.answer.check_results import AnswerCheck, InventedCitation, UncitedStatement
-from core.answer.citation_verdicts import CitationVerdict, list_agreements, list_verdicts, other_uncited
+from core.answer.check_results import AnswerCheck, InventedCitation, StatuteVerdict, UncitedStatement
+from core.answer.citation_verdicts import (
+    CitationVerdict,
+    list_agreements,
+    list_verdicts,
+    other_uncited,
+)
+from core.answer.inline_spans import places_outside
 from core.base.text import clean
 
 NOTE, END_OF_NOTE, NO_SOURCE, AGREES, MISSING = "\ufff0", "\ufff1", "\ufff2", "\ufff3", "\ufff4"
+AGAINST_LAW = "\ufff5"
 
 Notes = Mapping[int, CitationVerdict]
 """The verdicts on one bracket, by the number of the source."""
@@ -26,6 +33,8 @@ class AnnotatedText:
     """The statements without a number, in the order of their marks."""
     missing: Sequence[InventedCitation] = ()
     """The citations of sources that do not exist, in the order of their marks."""
+    statutes: Sequence[StatuteVerdict] = ()
+    """What 法条核验 has against statements that a source says, in the order of their marks."""
 
 
 def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
@@ -37,14 +46,22 @@ def annotate(text: str, check: AnswerCheck | None) -> AnnotatedText:
         bracket = by_bracket.setdefault(verdict.end, {})
         # A bracket that stands for several statements shows only the worst verdict.
         bracket[verdict.number] = min(bracket.get(verdict.number, verdict), verdict, key=lambda one: one.severity_key)
-    marks = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
-    uncited = other_uncited(check)
-    marks += [(one.end, f"{NO_SOURCE}{place}{END_OF_NOTE}") for place, one in enumerate(uncited)]
-    agreements = list(list_agreements(check))
-    marks += [(one.end, f"{AGREES}{place}{END_OF_NOTE}") for place, one in enumerate(agreements, len(by_bracket))]
+    brackets = [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(by_bracket)]
+    uncited, agreeing, against = other_uncited(check), list(list_agreements(check)), check.against_law
+    marks = [(one.end, f"{NO_SOURCE}{place}{END_OF_NOTE}") for place, one in enumerate(uncited)]
+    marks += [(one.end, f"{AGREES}{place}{END_OF_NOTE}") for place, one in enumerate(agreeing, len(by_bracket))]
     marks += [(one.at, f"{MISSING}{place}{END_OF_NOTE}") for place, one in enumerate(check.unattached)]
-    notes = [*by_bracket.values(), *({one.number: one} for one in agreements)]
-    return AnnotatedText(with_marks(text, sorted(marks)), notes, uncited, check.unattached)
+    marks += [(one.end, f"{AGAINST_LAW}{place}{END_OF_NOTE}") for place, one in enumerate(against)]
+    notes = [*by_bracket.values(), *({one.number: one} for one in agreeing)]
+    placed = with_marks(text, sorted([*brackets, *_outside_code(text, marks)]))
+    return AnnotatedText(placed, notes, uncited, check.unattached, [one.statute for one in against if one.statute])
+
+
+def _outside_code(text: str, marks: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the marks, none of them within code, a link or a formula."""
+    ordered = sorted(marks)
+    ends = places_outside(text, [at for at, _ in ordered])
+    return [(end, mark) for end, (_, mark) in zip(ends, ordered, strict=True)]
 
 
 def with_marks(text: str, marks: Sequence[tuple[int, str]]) -> str:

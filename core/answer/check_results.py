@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from itertools import product
 from typing import Any, Literal
 
 CHECKER_VERSION = 4
@@ -123,6 +121,26 @@ class CitationCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class StatuteVerdict:
+    """The result of 法条核验 on one citation."""
+
+    mark: str
+    """One of ✓ ○ ≠ ✗ ⌛ ？."""
+    meaning: str
+    cited: str
+    """The citation as written in the answer."""
+    note: str = ""
+
+    @property
+    def is_problem(self) -> bool:
+        """True if the law says otherwise, is not in force, or has no such article."""
+        return self.mark in {"≠", "✗", "⌛"}
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.meaning}"
+
+
+@dataclass(frozen=True, slots=True)
 class StatementCheck:
     start: int
     end: int
@@ -134,6 +152,8 @@ class StatementCheck:
     citations: tuple[CitationCheck, ...]
     shares_citation: bool = False
     """True if its number stands behind a later sentence."""
+    statute: StatuteVerdict | None = None
+    """What 法条核验 has against it, whatever its sources say. It depends on the library, so it is not stored."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -143,22 +163,7 @@ class StatementCheck:
             **self.check.to_json(),
             "citations": [citation.to_json() for citation in self.citations],
             "sharesCitation": self.shares_citation,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class StatuteVerdict:
-    """The result of 法条核验 on one citation."""
-
-    mark: str
-    """One of ✓ ○ ≠ ✗ ⌛ ？."""
-    meaning: str
-    cited: str
-    """The citation as written in the answer."""
-    note: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.mark} {self.meaning}"
+        } | ({"statute": asdict(self.statute)} if self.statute else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,12 +309,10 @@ class AnswerCheck:
         return tuple(statement for statement in self.uncited if statement.check is not None)
 
     @property
-    def summary(self) -> str:
-        """The counts of all verdicts: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
-        checks = [citation.check for statement in self.statements for citation in statement.citations]
-        labels = Counter(check.label for check in sorted(checks, key=lambda check: _ORDER[check.verdict, check.by]))
-        counts = " · ".join(f"{count} 处{label}" for label, count in labels.items())
-        return f"{labels.total()} 处引用：{counts}" if counts else "没有可以核验的引用。"
+    def against_law(self) -> list[StatementCheck | UncitedStatement]:
+        """The statements that a source was found for, and that 法条核验 has something against, in the order of the text."""
+        sourced: list[StatementCheck | UncitedStatement] = [*self.statements, *self.agreeing]
+        return sorted((one for one in sourced if one.statute), key=lambda one: one.end)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -323,6 +326,3 @@ class AnswerCheck:
 
 def _unless_empty(name: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: entries} if entries else {}
-
-
-_ORDER = {pair: place for place, pair in enumerate(product(Verdict, ("rules", "model")))}

@@ -78,10 +78,13 @@ class CitationVerdict:
 
     @property
     def css_class(self) -> str:
-        """The class for the style sheet. Neither a model's verdict nor what is no citation has a colour."""
+        """The class for the style sheet. Neither a model's verdict nor what is no citation has a colour; what a model denies is
+        written out on paper."""
         if not self.is_citation:
             return "agreeing"
-        return "model" if self.by_model else self.verdict.value
+        if self.by_model:
+            return "model denied" if self.verdict is Verdict.CONTRADICTED else "model"
+        return self.verdict.value
 
     @property
     def heading(self) -> str:
@@ -181,26 +184,42 @@ def other_uncited(check: AnswerCheck) -> list[UncitedStatement]:
 
 
 def with_statutes(check: AnswerCheck | None, statutes: StatuteCheck | None) -> AnswerCheck | None:
-    """Return the check in which each statement without a number has the verdict on the articles and cases that it
-    names."""
+    """Return the check in which each statement without a number has the verdict on the articles and cases that it names,
+    and each that a source was found for has it if the law is against it: else the verdict on the source stands alone."""
     if check is None or statutes is None:
         return check
-
-    def compared(one: UncitedStatement) -> UncitedStatement:
-        named: list[StatuteFinding | CaseFinding] = [found for found in statutes.by_place if _is_about(found, one)]
-        named += [found for found in statutes.cases if found.cited in one.text]  # a case is found once in a text
-        if one.check or not named:
-            return one
-        worst = min(named, key=lambda found: found.severity)
-        return replace(one, statute=StatuteVerdict(worst.mark.value, worst.meaning, worst.cited, worst.note))
-
-    return replace(check, uncited=tuple(map(compared, check.uncited)))
+    cited = (replace(one, statute=_problem(_worst_statute(one, statutes))) for one in check.statements)
+    uncited = (replace(one, statute=_statute_of(one, statutes)) for one in check.uncited)
+    return replace(check, statements=tuple(cited), uncited=tuple(uncited))
 
 
-def _is_about(found: StatuteFinding, one: UncitedStatement) -> bool:
+def _statute_of(one: UncitedStatement, statutes: StatuteCheck) -> StatuteVerdict | None:
+    worst = _worst_statute(one, statutes)
+    return _problem(worst) if one.check else worst
+
+
+def _problem(statute: StatuteVerdict | None) -> StatuteVerdict | None:
+    return statute if statute and statute.is_problem else None
+
+
+def _worst_statute(one: StatementCheck | UncitedStatement, statutes: StatuteCheck) -> StatuteVerdict | None:
+    named: list[StatuteFinding | CaseFinding] = [found for found in statutes.by_place if _is_about(found, one)]
+    named += [found for found in statutes.cases if found.cited in one.text]  # a case is found once in a text
+    if not named:
+        return None
+    worst = min(named, key=lambda found: found.severity)
+    return StatuteVerdict(worst.mark.value, worst.meaning, worst.cited, worst.note)
+
+
+def _is_about(found: StatuteFinding, one: StatementCheck | UncitedStatement) -> bool:
     """Return whether the article is cited in the statement, or was compared with its words."""
     words = one.text.strip().rstrip("。；;，,")
     return one.start <= found.start < one.end or bool(words and found.claim and words in found.claim)
+
+
+def against_law_lines(check: AnswerCheck) -> Iterator[str]:
+    """Yield what 法条核验 has against statements that have a source, each as one line."""
+    return (f"{one.statute} {one.statute.cited}：{one.text}" for one in check.against_law if one.statute)
 
 
 def agreement_label(number: int) -> str:
@@ -216,9 +235,23 @@ def agreeing_sources(
     return tuple(source for source in sources if source.number in numbers - known)
 
 
+_PROBLEMS_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.SUPPORTED, Verdict.UNCHECKED, None)
+
+
+def counted_results(check: AnswerCheck) -> list[tuple[Verdict | None, str]]:
+    """Return in words how often each result was found, what is wrong first, each with its verdict; None for sentences
+    without a number. Sentences with a verdict of 法条核验 alone are not among them."""
+    claims = sorted(list_verdicts(check), key=lambda claim: (_PROBLEMS_FIRST.index(claim.verdict), claim.by_model))
+    counts = Counter((claim.verdict, claim.label) for claim in claims)
+    uncited = sorted(check.uncited, key=lambda one: one.check is not None)
+    others = Counter(uncited_label(one) for one in uncited if one.statute is None)
+    cited = [(verdict, f"{count} 处{label}") for (verdict, label), count in counts.items()]
+    return [*cited, *((None, f"{count} 句{label}") for label, count in others.items())]
+
+
 def tally(check: AnswerCheck) -> str:
-    """Return the totals: 12 处引用：9 处有据 · 1 处不符 · 2 处未核"""
-    cited = [check.summary] if check.statements else []
-    uncited = sorted(check.uncited, key=lambda one: (one.check is not None, one.statute is None))
-    kinds = Counter(one.statute.meaning if one.statute else uncited_label(one) for one in uncited)
-    return " · ".join(cited + [f"{count} 句{kind}" for kind, count in kinds.items()])
+    """Return the totals, what is wrong first: 1 处不符 · 9 处有据 · 2 处未核 · 1 句无出处"""
+    statutes = [one.statute for one in (*check.against_law, *other_uncited(check)) if one.statute]
+    named = Counter((Verdict.CONTRADICTED if one.is_problem else None, one.meaning) for one in statutes)
+    results = [*((verdict, f"{count} 句{label}") for (verdict, label), count in named.items()), *counted_results(check)]
+    return " · ".join(words for _, words in sorted(results, key=lambda one: _PROBLEMS_FIRST.index(one[0])))

@@ -23,8 +23,9 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 
-from core.answer.annotation import AGREES, END_OF_NOTE, MISSING, NO_SOURCE, NOTE, with_marks
+from core.answer.annotation import AGAINST_LAW, AGREES, END_OF_NOTE, MISSING, NO_SOURCE, NOTE, with_marks
 from core.answer.check_results import InventedCitation
+from core.answer.inline_spans import FORMULA
 from core.base.text import clean
 from core.search.types import Source
 
@@ -168,6 +169,11 @@ def cited_numbers(markdown: str, sources: Iterable[Source]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for number in cited if number in known))
 
 
+def has_citation(text: str) -> bool:
+    """Return whether a bracket of the text would be a citation in some answer."""
+    return _CITATIONS.search(text) is not None
+
+
 def cited_sources(markdown: str, sources: Sequence[Source]) -> tuple[Source, ...]:
     """Return the sources that the text cites, ordered by number."""
     by_number = {source.number: source for source in sources}
@@ -301,8 +307,8 @@ def parse_markdown(markdown: str) -> list[Token]:
 
 
 def parse_clean_markdown(text: str) -> list[Token]:
-    """Parse a text that is clean already. An annotated text also has tokens `uncited`, `agreeing` and `missing`, and
-    citations with a `note`."""
+    """Parse a text that is clean already. An annotated text also has tokens `uncited`, `agreeing`, `missing` and
+    `against_law`, and citations with a `note`."""
     tokens = parse_blocks(text)
     for token in tokens:
         if token.type == "inline":
@@ -408,7 +414,7 @@ _NAMED_AFTER = re.compile(
 _NOTE = re.compile(f"{NOTE}([0-9]+){END_OF_NOTE}")
 
 
-_MARK_KINDS = {NO_SOURCE: "uncited", AGREES: "agreeing", MISSING: "missing"}
+_MARK_KINDS = {NO_SOURCE: "uncited", AGREES: "agreeing", MISSING: "missing", AGAINST_LAW: "against_law"}
 _MARK = re.compile(f"(?P<kind>[{''.join(_MARK_KINDS)}])(?P<place>[0-9]+){END_OF_NOTE}")
 
 
@@ -422,10 +428,7 @@ def _remark_rule(state: StateInline, silent: bool) -> bool:
     return True
 
 
-# As in Pandoc: `$5 and $6` and `$5–$6` are prices, not a formula.
-_FORMULA = re.compile(
-    r"\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}(?<=\S)\$(?!\d)|\\\((?:(?!\\[()])[^\n]){1,300}\\\)"
-)
+_FORMULA = re.compile(FORMULA)
 _BEGUN_FORMULA = re.compile(r"\$\$?(?=[^\s$])(?!\d[\d.,]*[^\w^_{}\\+*/=-])[^$]{0,80}\Z|\\\([^\n]{0,80}\Z")
 _LINE_LENGTH = 1_200
 

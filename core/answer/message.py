@@ -62,6 +62,8 @@ class Message:
     """Questions that the model suggests to ask next."""
     files: tuple[str, ...] = ()
     """The names of the files attached to a question."""
+    before_invented: tuple[InventedCitation, ...] = ()
+    """The citations of sources that do not exist in the text before a revision."""
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -136,6 +138,25 @@ class Message:
         """Return the message with the tokens of a further model call added."""
         others = (event for event in self.events if not isinstance(event, Usage))
         return replace(self, events=(*others, (self.usage or Usage(0, 0)).plus(input, output, estimated=estimated)))
+
+    def with_repeated_check(self, check: AnswerCheck | None) -> Message:
+        """Return the message with a check that was made again. An answer of an earlier version, which still has its
+        citations of sources that do not exist, gets the notice on them."""
+        invented = [cut.invented for cut in self.unsourced_cuts if cut.invented is not None]
+        if not invented or self.role != "assistant" or any(one.kind == INVENTED_KIND for one in self.notices):
+            return self.with_check(check)
+        notice = invented_notice(set(chain(*invented)), has_sources=bool(self.sources))
+        return replace(self, events=(*self.events, notice)).with_check(check)
+
+    def with_revision(self, text: str, invented: tuple[InventedCitation, ...]) -> Message:
+        """Return the message with another version of its text. The first one is kept: the reader may want it back."""
+        before, of_before = (self.before, self.before_invented) if self.before else (self.text, self.invented)
+        return replace(self.with_text(text, before=before, invented=invented), before_invented=of_before)
+
+    def without_revision(self) -> Message:
+        """Return the message with the text that it had before it was revised."""
+        old = self.with_text(self.before, before="", invented=self.before_invented)
+        return replace(old, before_invented=())
 
     def with_text(self, text: str, *, before: str, invented: tuple[InventedCitation, ...] = ()) -> Message:
         """Return the message with another text and the sources it cites. The new text is not checked yet."""

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from core.answer.check_results import CHECKER_VERSION
+from core.answer.check_results import CHECKER_VERSION, InventedCitation
 from core.answer.check_texts import (
     WITHDRAWN_VERSION,
     LoadTexts,
@@ -66,7 +66,12 @@ def encode_message(message: Message) -> str:
         "model": clean(message.model),
         "mode": message.mode,
     }
-    optional = {"before": message.before, "suggestions": message.suggestions, "files": message.files}
+    optional = {
+        "before": message.before,
+        "suggestions": message.suggestions,
+        "files": message.files,
+        "before_invented": message.before_invented,
+    }
     document |= {name: _to_plain(value) for name, value in optional.items() if value}
     return f'{_json(document)[:-1]},"events":[{",".join(_encode_event(event, text) for event in _shown_events(message))}]}}'
 
@@ -149,6 +154,7 @@ def decode_message(
     seconds, model, mode, before = 0.0, "", "", ""
     suggestions: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    before_invented: tuple[InventedCitation, ...] = ()
     shown = text if isinstance(text, str) else ""
     time = float(created) if isinstance(created, int | float) else 0.0
     try:
@@ -160,6 +166,10 @@ def decode_message(
         before = str(found.get("before", ""))
         suggestions = tuple(map(_require_text, found.get("suggestions", ())))
         files = tuple(map(_require_text, found.get("files", ())))
+        before_invented = tuple(
+            InventedCitation(int(one["at"]), tuple(map(int, one["numbers"])))
+            for one in found.get("before_invented", ())
+        )
         cited = tuple(_type_adapters()["source"].validate_python(source) for source in found["cited"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         log.warning("a stored message is damaged; what is left of it is shown")
@@ -167,7 +177,9 @@ def decode_message(
         shown = shown or DAMAGED_TEXT
     known: Role = "user" if role == "user" else "note" if role == "note" else "assistant"
     by: Mode = "agent" if mode == "agent" or (not mode and _is_from_agent(events)) else "chat"
-    return Message(known, shown, events, cited, seconds, str(id), model, by, time, before, suggestions, files)
+    return Message(
+        known, shown, events, cited, seconds, str(id), model, by, time, before, suggestions, files, before_invented
+    )
 
 
 def _with_evidence(events: tuple[RunEvent, ...], load_texts: LoadTexts) -> tuple[RunEvent, ...]:

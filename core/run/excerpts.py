@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from core.answer import has_citation
 from core.base.chinese.script import is_traditional, to_simplified, to_traditional
 from core.base.chinese.sentences import coverage, idf_weights, key_terms, split_sentences
 from core.base.text import ELLIPSIS, is_chinese, normalize, one_line
@@ -57,12 +58,9 @@ class _Quote:
         return len(self.terms & other.terms) > SAME_CONTENT * len(self.terms | other.terms)
 
 
-_NUMBER = re.compile(r"\[\d+\]")
-
-
 def _is_quotable(text: str) -> bool:
     """Return whether it can stand before a citation: no number in brackets, which looks like one, no open backtick."""
-    return not _NUMBER.search(text) and text.count("`") % 2 == 0
+    return not has_citation(text) and text.count("`") % 2 == 0
 
 
 def _candidates(sources: Sequence[Source]) -> list[_Quote]:

@@ -347,7 +347,7 @@ def save_repeated_check(app: App, entry: Message, check: AnswerCheck | None) -> 
     """Save the check of an answer whose own one was of another version. Readers of another's conversation only see it."""
     if check is None or entry.check is None or check.version == entry.check.version:
         return
-    chat, who, checked = session.chat(), identity.reader(), entry.with_check(check)
+    chat, who, checked = session.chat(), identity.reader(), entry.with_repeated_check(check)
     chat.replace_message(checked)
     if chat.conversation_id is not None and not chat.read_only:
         save = partial(app.store.save_check, chat.conversation_id, checked, visitor_id=who)
@@ -380,7 +380,7 @@ def with_repeated_checks(
     def checked(message: Message) -> Message:
         load = partial(app.read_pages.load, id, message.id, visitor_id=visitor_id, share=share, sources=message.sources)
         patience = max(0.0, end - time.monotonic())
-        return message.with_check(app.checks.check_for(message, load, patience=patience))
+        return message.with_repeated_check(app.checks.check_for(message, load, patience=patience))
 
     return [checked(message) if _is_unchecked(message) else message for message in messages]
 

@@ -19,7 +19,14 @@ from core.answer.check_results import (
     UncitedStatement,
     Verdict,
 )
-from core.answer.citation_verdicts import agreeing_sources, list_agreements, list_verdicts, tally, with_statutes
+from core.answer.citation_verdicts import (
+    CitationVerdict,
+    agreeing_sources,
+    list_agreements,
+    list_verdicts,
+    tally,
+    with_statutes,
+)
 from core.answer.html.markdown import render_annotated, split_clean_blocks
 from core.answer.html.source_html import passage_link
 from core.legal import StatuteCheck, StatuteFinding, StatuteMark
@@ -128,7 +135,7 @@ def test_a_source_that_is_gone_has_no_chip() -> None:
 
 
 def test_what_the_model_did_not_cite_is_counted_apart() -> None:
-    assert tally(AGREEING) == "3 处引用：1 处有据 · 1 处不符 · 1 处未核 · 1 句未标注，与来源相符"
+    assert tally(AGREEING) == "1 处不符 · 1 处有据 · 1 处未核 · 1 句未标注，与来源相符"
     assert tally(AnswerCheck((), AGREEING.uncited)) == "1 句未标注，与来源相符"
     assert list(map(str, list_agreements(AGREEING))) == ["未标注，与 [2] 相符：合同期限三年以上。"]
     assert len(list(list_verdicts(AGREEING))) == 3
@@ -199,7 +206,7 @@ def test_hostile_words_in_a_card_are_words() -> None:
 
 
 def test_all_are_counted() -> None:
-    assert tally(CHECK) == "3 处引用：1 处有据 · 1 处不符 · 1 处未核 · 1 句无出处"
+    assert tally(CHECK) == "1 处不符 · 1 处有据 · 1 处未核 · 1 句无出处"
     assert tally(AnswerCheck()) == ""
     assert str(next(list_verdicts(CHECK))) == "✗ 不符 [1] 试用期最长六个月。（回答：六个月；来源：二个月）"
 
@@ -275,8 +282,15 @@ def test_without_a_library_a_sentence_that_names_an_article_has_no_source() -> N
     assert [one.text for one in check.unsourced] == [UNCITED.uncited[0].text, UNCITED.uncited[2].text]
 
 
-def test_what_a_source_says_needs_no_other_verdict() -> None:
+def test_what_a_source_says_needs_no_other_verdict_unless_the_law_is_against_it() -> None:
     agreed = AnswerCheck((), (replace(UNCITED.uncited[0], check=AGREEING.uncited[0].check),))
-    check = with_statutes(agreed, StatuteCheck(FOUND, FOUND))
-    assert check is not None
-    assert check.uncited[0].statute is None
+    for found, mark in ((FOUND[:1], None), (FOUND, "≠")):
+        check = with_statutes(agreed, StatuteCheck(found, found))
+        assert check is not None
+        statute = check.uncited[0].statute
+        assert (statute.mark if statute else None) == mark
+
+
+@pytest.mark.parametrize(("verdict", "look"), [(Verdict.SUPPORTED, "model"), (Verdict.CONTRADICTED, "model denied")])
+def test_what_a_model_denies_can_be_told_from_what_it_confirms(verdict: Verdict, look: str) -> None:
+    assert CitationVerdict(1, 3, verdict, "", "", by_model=True).css_class == look

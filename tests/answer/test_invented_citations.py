@@ -170,6 +170,29 @@ def test_another_text_has_its_own_invented_numbers() -> None:
     assert [notice.text[:14] for notice in worse.notices] == ["模型引用了不存在的来源 9；"]
 
 
+def test_the_notice_is_back_when_a_revision_is_taken_back() -> None:
+    first = MESSAGE.with_revision("灯塔不高[1]。", (InventedCitation(4, (9,)),))
+    assert [notice.text[:14] for notice in first.notices] == ["模型引用了不存在的来源 9；"]
+    second = decoded(first.with_revision("灯塔很高[1]。", ()))
+    assert not second.notices
+    back = second.without_revision()
+    assert (back.text, back.invented, back.before, back.before_invented) == (MESSAGE.text, MESSAGE.invented, "", ())
+    assert back.notices == MESSAGE.notices
+    assert "before_invented" not in encode_message(back)
+
+
+def decoded(message: Message) -> Message:
+    return decode_message(encode_message(message), id="a1", role="assistant", text=message.text, created=0)
+
+
+def test_an_answer_of_an_earlier_version_gets_the_notice_with_its_new_check() -> None:
+    old = message_from_run([FOUND, Answer(WRITTEN, SOURCES[:1])], seconds=1)
+    again = old.with_repeated_check(MESSAGE.check)
+    assert [notice.text for notice in again.notices] == [notice.text for notice in MESSAGE.notices]
+    assert again.with_repeated_check(MESSAGE.check) == again, "told once"
+    assert not MESSAGE.with_text("灯塔很高[1]。", before="").with_repeated_check(None).notices
+
+
 # ── One verdict per sentence ──────────────────────────────────────────────────────────────────────────────────────────
 
 LAW = "产品有缺陷的，生产者应当承担侵权责任。（《民法典》第一千二百零二条）\n\n另有70家分店。"

@@ -700,7 +700,7 @@ def test_an_answer_is_checked_against_a_folder(core: Core, tmp_path: Path, sourc
     assert told.stdout == (
         "有据 [1] 灯塔公司2024年的收入为1.2亿元。\n     原文就是这么说的。\n"
         "不符 [2] 海州灯塔建成于2003年，塔高六十米。\n     回答说「2003年」，来源说「2001年」。\n"
-        "无出处：另有70家分店。\n2 处引用：1 处有据 · 1 处不符 · 1 句无出处\n标记怎么来的、错多少，见 docs/trust.md。\n"
+        "无出处：另有70家分店。\n1 处不符 · 1 处有据 · 1 句无出处\n标记怎么来的、错多少，见 docs/trust.md。\n"
     )
     (document,) = lines(core("check", "-", "--sources", str(sources), "--json", stdin=answer.read_text("utf-8")))
     assert [statement["verdict"] for statement in document["statements"]] == ["supported", "contradicted"]

@@ -334,3 +334,10 @@ def test_export_has_the_references_for_other_programs_and_prints(
     ):
         expect(unwanted.filter(visible=True)).to_have_count(0)
     expect(page.locator(".wy-answer .cite.contradicted .wy-verdict")).to_be_visible()
+    question, text = page.locator(".wy-question").bounding_box(), page.locator(".wy-answer").first.bounding_box()
+    assert question
+    assert text
+    assert text["y"] - question["y"] - question["height"] < 20, "no empty band between a question and its answer"
+    chip = page.locator(".wy-answer .cite.contradicted").first
+    chip.evaluate("chip => { chip.className = 'cite model denied' }")
+    expect(page.locator(".wy-answer .cite.denied .wy-verdict")).to_be_visible()

@@ -190,6 +190,7 @@ def test_more_steps_than_the_screen_holds_end_with_the_answer_in_view(
     assert top(screen.first_line) < screen.above + (screen.below - screen.above) / 2, "and some of what follows"
     assert visitor.page.get_by_test_id("stBottom").get_by_text("停止回答").count() == 0
 
+
 SAMPLE = """() => {
     const line = () => Array.from(document.querySelectorAll("[data-testid=stChatMessage]")).at(-1).querySelector(".wy-answer > p");
     window.samples = [];
@@ -324,6 +325,30 @@ def test_older_messages_come_above_what_is_read(world: World, visit: Visit) -> N
     visitor.settled()
     assert top(read) == pytest.approx(before, abs=2)
     assert screen.scrolled > 0
+
+
+def test_the_cards_of_a_row_are_equally_high_and_a_low_window_has_one_row_for_the_input(
+    world: World, visit: Visit
+) -> None:
+    visitor = visit(world.app, **VIEWS["zoomed"])
+    page = visitor.page
+    for width in (1440, 1280, 720, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        heights: dict[float, set[float]] = {}
+        for card in page.locator(".st-key-jobs button").all():
+            box = card.bounding_box()
+            assert box
+            heights.setdefault(box["y"], set()).add(round(box["height"]))
+        assert [len(row) for row in heights.values()] == [1] * len(heights), width
+        assert width < 700 or max(map(max, heights.values())) < 80, "a name, and one line of what it does"
+    page.set_viewport_size({"width": 720, "height": 450})
+    visitor.flip("Agent")
+    words = page.get_by_test_id("stBottom").get_by_text("Agent 模式下由 AI 自动决策搜索")
+    expect(words).to_be_visible()
+    visitor.settled()
+    bottom = page.get_by_test_id("stBottom").bounding_box()
+    assert bottom
+    assert bottom["height"] < 80, "one row"
 
 
 def test_a_phone_has_room_and_its_sidebar_closes_after_a_choice(world: World, visit: Visit) -> None:

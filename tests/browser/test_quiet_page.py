@@ -188,9 +188,11 @@ def test_the_actions_are_one_row_with_words_and_the_rest_behind_the_dots(ask: As
     expect(visitor.page.get_by_test_id("stChatMessage")).to_have_count(4)
     visitor.answered("水价将在")
     older = visitor.page.get_by_test_id("stChatMessage").nth(1)
-    older.locator(".wy-more > summary").click()
+    older.locator(".wy-dots > summary").click()
     expect(older.locator(".wy-menu")).to_be_visible()
     expect(older.locator(".wy-menu")).to_contain_text("18 tokens")
+    expect(older.locator(".wy-dots")).to_have_css("opacity", "1")
+    expect(older.locator(".wy-menu > button").first).to_have_css("justify-content", "flex-start")
     assert judge(visitor) == [], "with the menu of an older answer open"
 
 

@@ -105,7 +105,7 @@ def test_another_version_is_shown_as_a_difference_adopted_and_taken_back(
     dialog = visitor.page.get_by_role("dialog")
     expect(dialog.locator(".wy-diff del").first).to_contain_text("九千只")
     expect(dialog.locator(".wy-diff ins")).to_contain_text("八千只")
-    expect(dialog.get_by_text("改写后：1 处引用：1 处有据")).to_be_visible()
+    expect(dialog.get_by_text("改写后：1 处有据")).to_be_visible()
     dialog.get_by_role("button", name="采用").click()
     expect(dialog).to_have_count(0)
     expect(last(visitor).locator(".wy-answer").first).to_contain_text("八千只")

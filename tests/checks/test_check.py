@@ -8,6 +8,7 @@ import pytest
 
 from bench.checks import written
 from core.answer.check_results import CHECKER_VERSION, SourceText, Verdict
+from core.answer.citation_verdicts import tally
 from core.checks import CheckMemory, check_answer, check_statement
 from core.checks.source_index import IndexedSource
 
@@ -158,7 +159,7 @@ def test_an_answer_is_summed_up_and_can_be_stored() -> None:
     checked = check_answer(
         "公司的员工总数为3000人[1]。公司的员工总数为5000人[1]。丙公司有 70 家分店。要看哪一家？", [source]
     )
-    assert checked.summary == "2 处引用：1 处有据 · 1 处不符"
+    assert tally(checked) == "1 处不符 · 1 处有据 · 1 句无出处"
     assert [one.text for one in checked.uncited] == ["丙公司有 70 家分店。"]
     document = json.loads(json.dumps(checked.to_json()))
     assert document["version"] == CHECKER_VERSION
@@ -187,7 +188,7 @@ def test_a_check_that_remembers_says_the_same_and_compares_only_what_is_new(monk
 
 def test_numbers_without_a_source_and_answers_without_numbers_are_no_error() -> None:
     assert check_answer("公司的员工总数为3000人[9]。", []).statements == ()
-    assert check_answer("", []).summary == "没有可以核验的引用。"
+    assert tally(check_answer("", [])) == ""
 
 
 def test_what_is_beyond_the_limits_says_so() -> None:

@@ -164,3 +164,16 @@ def test_a_quotation_in_another_script_is_still_the_sources() -> None:
 @pytest.mark.parametrize("question", ["你是誰？", "請問您叫什麼名字", "謝謝"])
 def test_small_talk_in_traditional_characters(question: str) -> None:
     assert "內置摘錄模型" in answer(question)
+
+
+@pytest.mark.parametrize("bracket", ["[6]", "【6】", "［7］", "[7、8]", "[来源 6]", "[^6]"])
+def test_no_sentence_is_quoted_that_seems_to_cite_a_source_of_ours(bracket: str) -> None:
+    snippet = f"联网搜索的开关在左侧边栏{bracket}。联网搜索的开关也在手机的菜单里。"
+    written = answer("联网搜索的开关在哪里", [Source(1, "联网搜索", "https://a.example/", snippet)])
+    assert "手机的菜单" in written
+    assert bracket not in written
+
+
+def test_the_number_of_a_document_is_no_citation() -> None:
+    snippet = "法释[2020]17号规定了联网搜索的开关。联网搜索的开关在左侧边栏。"
+    assert "法释[2020]17号" in answer("联网搜索的开关", [Source(1, "联网搜索", "https://a.example/", snippet)])

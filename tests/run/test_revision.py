@@ -115,7 +115,7 @@ def test_a_version_comes_back_checked_and_counted(app: App, server: OpenAIServer
     mended = mend(app)
     assert mended.text == BETTER
     assert mended.check is not None
-    assert tally(mended.check) == "2 处引用：2 处有据"
+    assert tally(mended.check) == "2 处有据"
     assert (mended.usage.input, mended.usage.output) == (11, 7)
 
 

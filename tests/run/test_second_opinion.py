@@ -154,7 +154,7 @@ def test_a_quotation_that_says_the_same_settles_it_as_the_models_word() -> None:
     assert verdicts(check) == [("supported", "model")]
     assert claim.passage == SAME_QUOTE
     assert (claim.label, claim.mark) == ("有据（模型复核）", "◇")
-    assert tally(check) == "1 处引用：1 处有据（模型复核）"
+    assert tally(check) == "1 处有据（模型复核）"
     assert check.statements[0].check.by == "model"
     assert str(check.opinion) == "模型复核：模型甲 看了 1 处，采纳 1 处，另用了 100 tokens。"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from core.search.errors import (
     EngineThrottled,
     EngineTimeout,
     EngineUnavailable,
+    NoEngine,
 )
 from core.search.query import effective_query
 from core.search.registry import ENGINES, build_chain, engine_label, unsupported_filters
@@ -88,6 +90,15 @@ def test_without_any_engine_the_cure_names_the_setting_that_is_missing(environ: 
     cure = build_chain(loaded(**environ).values).no_engine_error.cure
     assert named in cure
     assert "引擎的顺序" not in cure
+
+
+def test_what_readers_are_told_of_engines_names_no_environment_variable() -> None:
+    settings = loaded(SEARCH_PROVIDER_PRIORITY=",".join(ENGINE_SAMPLES)).values
+    chain = build_chain(settings)
+    told = [f"{entry.reason}{entry.cure}" for entry in chain.unavailable]
+    told += [str(chain.no_engine_error), chain.no_web_engine, str(NoEngine()), str(EngineTimeout())]
+    assert len(told) > 6
+    assert [text for text in told if re.search("[A-Z]+_[A-Z_]+|环境变量", text)] == []
 
 
 @pytest.mark.parametrize("name", HTTP)

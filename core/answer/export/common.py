@@ -12,6 +12,7 @@ from core.answer.citation_verdicts import (
     HOW_MADE_NOTE,
     NO_SOURCES_NOTE,
     PROBLEM_VERDICTS,
+    against_law_lines,
     list_agreements,
     list_verdicts,
     other_uncited,
@@ -134,6 +135,7 @@ def check_lines(message: Message, check_statutes: CheckStatutes) -> Iterator[str
         return
     yield f"{totals}。{HOW_MADE_NOTE}"
     yield from (str(verdict) for verdict in list_verdicts(check) if verdict.verdict in PROBLEM_VERDICTS)
+    yield from against_law_lines(check)
     yield from map(uncited_line, other_uncited(check))
     yield from map(str, list_agreements(check))
     if check.opinion:

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from core.answer.annotation import AnnotatedText
-from core.answer.check_results import InventedCitation, UncitedStatement
+from core.answer.check_results import InventedCitation, StatuteVerdict, UncitedStatement
 from core.answer.citation_verdicts import UNCITED, uncited_label
 from core.answer.citations import (
     parse_blocks,
@@ -199,6 +199,8 @@ class _Renderer:
                 out.append(self._agreement(token.meta["note"]))
             elif token.type == "missing":
                 out.append(self._missing(token.meta["note"]))
+            elif token.type == "against_law":
+                out.append(self._against_law(token.meta["note"]))
             elif not token.hidden:
                 out.append(_tag(token) if token.tag in _TAGS else self._token(token))
 
@@ -273,6 +275,10 @@ class _Renderer:
         """Return the words at a citation of a source that does not exist; nothing where the text is not annotated."""
         return _NOTHING
 
+    def _against_law(self, place: int) -> Markup:
+        """Return what 法条核验 has against a statement with a number; nothing where the text is not annotated."""
+        return _NOTHING
+
     def _identity(self, number: int) -> Markup:
         """Return the attribute by which the first citation of a source can be reached."""
         if not self._anchor or number in self._cited_before:
@@ -285,6 +291,7 @@ class _AnnotatedRenderer(_Renderer):
     def __init__(self, sources: Iterable[Source], anchor: str, app_url: str, annotated: AnnotatedText) -> None:
         super().__init__(sources, anchor, app_url)
         self._notes, self._uncited, self._invented = annotated.notes, annotated.uncited, annotated.missing
+        self._statutes = annotated.statutes
 
     def _chip(self, number: int, note: int | None) -> Markup:
         verdict = self._notes[note].get(number) if note is not None else None
@@ -305,15 +312,21 @@ class _AnnotatedRenderer(_Renderer):
         cited = self._invented[place]
         return _NO_SUCH_SOURCE % (cited, cited.label)
 
+    def _against_law(self, place: int) -> Markup:
+        return _statute_html(self._statutes[place])
+
 
 def uncited_html(statement: UncitedStatement) -> Markup:
     """Return what is known of a statement without a number: small words where something is wrong, else only a sign."""
-    statute = statement.statute
-    if statute is None:
+    if statement.statute is None:
         return _QUIET_WORDS % ("", "", uncited_label(statement))
+    return _statute_html(statement.statute)
+
+
+def _statute_html(statute: StatuteVerdict) -> Markup:
     told = f"法条核验 {one_line(statute.cited)}：{statute.meaning}。{statute.note}"
-    if statute.mark in _LOUD_MARKS:
-        return _LOUD_WORDS % (_LOUD_MARKS[statute.mark], told, uncited_label(statement))
+    if statute.is_problem:
+        return _LOUD_WORDS % (_LOUD_MARKS[statute.mark], told, statute)
     return _QUIET_WORDS % (_QUIET_MARKS.get(statute.mark, ""), statute.mark, told)
 
 

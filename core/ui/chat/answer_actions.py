@@ -21,7 +21,7 @@ _COPY_ENTRIES = Markup().join(
 _PRINT_BUTTON = Markup('<button class="wy-print" data-copy="print">打印 / PDF</button>')
 _MENU = Markup('<div class="wy-menu">%s</div>')
 _OLDER = Markup(
-    '<div class="wy-acts">%s<details class="wy-more"><summary><span>更多</span></summary>%s</details>'
+    '<div class="wy-older">%s<details class="wy-dots"><summary><span>更多</span></summary>%s</details>'
     '<span class="wy-cost">%s</span></div>'
 )
 """The row of an answer that is not the last one, as a single element: it is sent again with every rerun."""

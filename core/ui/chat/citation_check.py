@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer import (
     CitationVerdict,
+    counted_results,
     list_agreements,
     list_verdicts,
     other_uncited,
@@ -116,13 +117,9 @@ _TITLE_ORDER = {"red": 0, "orange": 1, "good": 2, "": 3}
 
 def _claim_parts(check: AnswerCheck) -> Iterable[tuple[str, str]]:
     """Yield a colour and the words for each kind of result on sentences."""
-    claims = sorted(list_verdicts(check), key=lambda claim: (claim.severity_key[0], claim.by_model))
-    for (verdict, label), count in Counter((claim.verdict, claim.label) for claim in claims).items():
-        colour = "good" if verdict is Verdict.SUPPORTED else _VERDICT_COLOURS.get(verdict, "")
-        yield colour, f"{count} 处{label}"
-    uncited = sorted(check.uncited, key=lambda one: one.check is not None)
-    others = Counter(uncited_label(one) for one in uncited if one.statute is None)
-    yield from (("", f"{count} 句{label}") for label, count in others.items())
+    for verdict, words in counted_results(check):
+        colour = _VERDICT_COLOURS.get(verdict, "") if verdict else ""
+        yield "good" if verdict is Verdict.SUPPORTED else colour, words
 
 
 def _law_parts(statutes: StatuteCheck) -> Iterable[tuple[str, str]]:

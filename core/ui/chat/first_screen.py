@@ -34,9 +34,7 @@ class StarterCard:
 
 
 STARTER_CARDS = (
-    StarterCard(
-        "statute", "查一条法条", "先看一条，再按条号或日常用语查", "gavel", page="legal", view=legal_views.LAWS
-    ),
+    StarterCard("statute", "查一条法条", "按条号或日常用语查", "gavel", page="legal", view=legal_views.LAWS),
     StarterCard("draft", "核验一份文稿", "先看示例，再核验自己的", "fact_check", page="legal", view=legal_views.DRAFT),
     StarterCard(
         "research",

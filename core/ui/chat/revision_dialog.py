@@ -70,7 +70,7 @@ def _draw_dialog(app: App, entry: Message, revision: Revision) -> None:
         adopted = st.button("采用", key=f"adopt-{entry.id}", type="primary", icon=":material/check:")
         declined = st.button("不用", key=f"decline-{entry.id}", icon=":material/close:")
     if adopted:
-        revised = entry.with_text(revision.text, before=entry.before or entry.text)
+        revised = entry.with_revision(revision.text, revision.invented)
         answer_tasks.save_answer(app, revised.with_check(revision.check))
     if adopted or declined:
         _discard_proposal()
@@ -78,6 +78,6 @@ def _draw_dialog(app: App, entry: Message, revision: Revision) -> None:
 
 
 def _restore(app: App, entry: Message) -> None:
-    old = entry.with_text(entry.before, before="")
+    old = entry.without_revision()
     check = app.checks.check_for(old, conversation_sync.read_pages_loader(app, old))
     answer_tasks.save_answer(app, old.with_check(check))

@@ -32,7 +32,9 @@ def draw(app: App, entry: Message, *, is_last: bool, place: DeltaGenerator | Non
         return
     official = app.settings.sources.official_hosts
     title = _title(sources, official, are_unused=bool(entry.text.strip()) and not entry.cited and not entry.agreeing)
-    fold = (place.expander if place else st.expander)(title, key=f"sources-{entry.id}", type="compact", on_change="rerun")
+    fold = (place.expander if place else st.expander)(
+        title, key=f"sources-{entry.id}", type="compact", on_change="rerun"
+    )
     if not fold.open:
         return
     with fold:

@@ -218,7 +218,7 @@ def _draw_heading(one: DraftFindings, reader: Reader, *, key: str, name: str) ->
 
 def _draw_desk(one: DraftFindings, shown: Sequence[draft_desk.DraftVerdict], *, key: str) -> None:
     if shown:
-        draw_html(draft_desk.desk_html(one.draft.text, shown[: draft_desk.LISTED], key=key))
+        draw_html(draft_desk.desk_html(one.draft.name, one.draft.text, shown[: draft_desk.LISTED], key=key))
     if len(shown) > draft_desk.LISTED:
         st.caption(f"只列出前 {draft_desk.LISTED} 处；其余请筛选，或下载。")
     if not one.statutes:

@@ -73,12 +73,16 @@ def _verdict(
     return DraftVerdict(start, end, group, badge, label, mark, meaning, colour, body)
 
 
-def desk_html(text: str, shown: Sequence[DraftVerdict], *, key: str) -> Markup:
-    """Return both sides. `shown` are the verdicts to list, in their order; `key` is unique on the page."""
+def desk_html(name: str, text: str, shown: Sequence[DraftVerdict], *, key: str) -> Markup:
+    """Return both sides of the draft with this name. `shown` are the verdicts to list, in their order; `key` is unique on the page."""
     return Markup(
-        '<div class="wy-desk"><div class="wy-draft" role="region" aria-label="文稿" tabindex="0">%s</div>'
+        '<div class="wy-desk"><div class="wy-draft" role="region" aria-label="%s" tabindex="0">%s</div>'
         '<ol class="wy-findings" aria-label="核验结果">%s</ol></div>'
-    ) % (_text_html(text, shown, key), Markup().join(_item_html(one, f"{key}-{n}") for n, one in enumerate(shown)))
+    ) % (
+        name,
+        _text_html(text, shown, key),
+        Markup().join(_item_html(one, f"{key}-{n}") for n, one in enumerate(shown)),
+    )
 
 
 def _item_html(verdict: DraftVerdict, anchor: str) -> Markup:

@@ -240,7 +240,7 @@ def proposed(server: OpenAIServer, text: str = RIGHT) -> AppTest:
 def test_another_version_is_proposed_adopted_and_taken_back(app: App, server: OpenAIServer) -> None:
     page = proposed(server)
     assert f"<del>{WRONG}</del><ins>{RIGHT}</ins>" in html(page)
-    assert "改写后：1 处引用：1 处有据" in values(page.caption)
+    assert "改写后：1 处有据" in values(page.caption)
     assert state(page).messages[-1].text == WRONG, "nothing is decided yet"
     page = click(page, "采用")
     answer = state(page).messages[-1]
