@@ -55,7 +55,7 @@ def _draw(text: str, button: str, *, accept: Callable[[], None], key: str) -> No
 
 def _accept() -> None:
     search_switch.set_search(True)
-    st.toast(search_switch.SEARCH_ON, icon=":material/travel_explore:", duration="long")  # an answer begins meanwhile
+    st.toast(search_switch.SEARCH_ON, icon=":material/travel_explore:")
 
 
 def _accept_and_ask(app: App) -> None:
