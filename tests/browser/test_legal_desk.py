@@ -59,11 +59,14 @@ def verify(visitor: Visitor, text: str) -> None:
     visitor.settled()
 
 
+def compare(one: Locator, other: Locator, how: str) -> bool:
+    """Compare where two elements stand, in the same moment: the page moves while a fold closes."""
+    script = f"(node, other) => {{ const a = node.getBoundingClientRect(), b = other.getBoundingClientRect(); return {how} }}"
+    return bool(one.evaluate(script, other.element_handle()))
+
+
 def is_within(inner: Locator, outer: Locator) -> bool:
-    one, other = inner.bounding_box(), outer.bounding_box()
-    assert one is not None
-    assert other is not None
-    return other["y"] <= one["y"] and one["y"] + one["height"] <= other["y"] + other["height"] + 1
+    return compare(inner, outer, "b.top <= a.top && a.bottom <= b.bottom + 1")
 
 
 # ── An article ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -147,10 +150,7 @@ def test_a_draft_stands_beside_its_verdicts(server: AppServer, visit: Visit) -> 
     page = visitor.page
     verify(visitor, DRAFT)
     text, verdicts = page.locator(".wy-draft"), page.locator(".wy-findings details")
-    left, right = text.bounding_box(), verdicts.first.bounding_box()
-    assert left is not None
-    assert right is not None
-    assert left["x"] + left["width"] <= right["x"], "side by side"
+    assert compare(text, verdicts.first, "a.right <= b.left"), "side by side"
     expect(verdicts.first).to_contain_text("✗ 没有这一条")
     place = page.locator('.wy-draft [data-verdict="draft-0-0"]')
     assert not is_within(place, text), "the draft is long"
@@ -174,10 +174,7 @@ def test_on_a_phone_the_draft_stands_above_its_verdicts(server: AppServer, visit
     page = visitor.page
     verify(visitor, DRAFT)
     text, verdicts = page.locator(".wy-draft"), page.locator(".wy-findings details")
-    above, below = text.bounding_box(), verdicts.first.bounding_box()
-    assert above is not None
-    assert below is not None
-    assert above["y"] + above["height"] <= below["y"]
+    assert compare(text, verdicts.first, "a.bottom <= b.top"), "above"
     verdicts.last.locator("summary").click()
     place = page.locator('.wy-draft [data-verdict="draft-0-3"]')
     expect(place).to_have_class("lit")
