@@ -122,7 +122,7 @@ class CitationCheck:
 
 @dataclass(frozen=True, slots=True)
 class StatuteVerdict:
-    """The result of 法条核验 on one citation."""
+    """The result of 法条核验 or 案号核验 on one citation."""
 
     mark: str
     """One of ✓ ○ ≠ ✗ ⌛ ？."""
@@ -130,6 +130,7 @@ class StatuteVerdict:
     cited: str
     """The citation as written in the answer."""
     note: str = ""
+    check_name: str = "法条核验"
 
     @property
     def is_problem(self) -> bool:

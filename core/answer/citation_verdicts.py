@@ -203,12 +203,13 @@ def _problem(statute: StatuteVerdict | None) -> StatuteVerdict | None:
 
 
 def _worst_statute(one: StatementCheck | UncitedStatement, statutes: StatuteCheck) -> StatuteVerdict | None:
-    named: list[StatuteFinding | CaseFinding] = [found for found in statutes.by_place if _is_about(found, one)]
-    named += [found for found in statutes.cases if found.cited in one.text]  # a case is found once in a text
-    if not named:
+    found: list[tuple[str, StatuteFinding | CaseFinding]] = []
+    found += (("法条核验", article) for article in statutes.by_place if _is_about(article, one))
+    found += (("案号核验", case) for case in statutes.cases if case.cited in one.text)  # found once in a text
+    if not found:
         return None
-    worst = min(named, key=lambda found: found.severity)
-    return StatuteVerdict(worst.mark.value, worst.meaning, worst.cited, worst.note)
+    name, worst = min(found, key=lambda pair: pair[1].severity)
+    return StatuteVerdict(worst.mark.value, worst.meaning, worst.cited, worst.note, name)
 
 
 def _is_about(found: StatuteFinding, one: StatementCheck | UncitedStatement) -> bool:

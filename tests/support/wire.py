@@ -93,8 +93,8 @@ class Wire:
         count, end = 0, time.monotonic() + seconds
         while True:
             try:
-                self._socket.recv(timeout=max(end - time.monotonic(), 0))
-                count += 1
+                message = ForwardMsg.FromString(self._socket.recv(timeout=max(end - time.monotonic(), 0)))
+                count += not message.HasField("session_status_changed")  # it follows the end of the last run
             except TimeoutError:
                 return count
 

@@ -324,7 +324,7 @@ def uncited_html(statement: UncitedStatement) -> Markup:
 
 
 def _statute_html(statute: StatuteVerdict) -> Markup:
-    told = f"法条核验 {one_line(statute.cited)}：{statute.meaning}。{statute.note}"
+    told = f"{statute.check_name} {one_line(statute.cited)}：{statute.meaning}。{statute.note}"
     if statute.is_problem:
         return _LOUD_WORDS % (_LOUD_MARKS[statute.mark], told, statute)
     return _QUIET_WORDS % (_QUIET_MARKS.get(statute.mark, ""), statute.mark, told)

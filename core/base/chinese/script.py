@@ -203,7 +203,7 @@ def _half_width(text: str) -> str:
 def equivalent_characters(character: str) -> str:
     """Return all characters that compare equal to this one, this one included."""
     one = comparison_form(character)
-    capital = one.upper() if len(one.upper()) == 1 else ""
+    capital = one.upper() if comparison_form(one.upper()) == one else ""  # not of ß and µ
     return "".join(dict.fromkeys(character + one + capital + _variants().get(one, "")))
 
 
