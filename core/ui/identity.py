@@ -40,7 +40,8 @@ def owner() -> str | None:
 
 
 def visitor() -> str | None:
-    """Return the account, else the cookie that asgi.py gave the browser. A cookie of another form does not count, so that nobody reaches an account's list by using its name as a cookie."""
+    """Return the account, else the cookie that asgi.py gave the browser. A cookie of another form does not count, so that
+    nobody reaches an account's list by using its name as a cookie."""
     return owner() or browser()
 
 

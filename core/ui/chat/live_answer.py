@@ -21,7 +21,7 @@ from core.app import App
 from core.base.tuning import short_switch_interval
 from core.run import Run
 from core.search.types import Source
-from core.ui import conversation_sync, session
+from core.ui import advice, conversation_sync, session
 from core.ui.chat import citation_check, settings_panel, source_panel, transcript
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView
 from core.ui.chat.steps import Steps, draw_steps
@@ -183,7 +183,7 @@ class LiveView:
                     self._waiting.begin(WAITING_FOR_MODEL)
             case events.Notice():
                 if event.kind not in events.KINDS_BELOW_TEXT:
-                    transcript.draw_notice(self._notices, event)
+                    advice.draw_notice(self._notices, event)
             case events.TextDelta(text=text):
                 self._waiting.watch_silence()
                 self._answer.add_text(text)

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources
 from core.answer.check_results import AnswerCheck
-from core.answer.events import INVENTED_KIND, KINDS_BELOW_TEXT, Notice
+from core.answer.events import INVENTED_KIND, KINDS_BELOW_TEXT
 from core.answer.message import Message
 from core.app import App
 from core.ui import advice, conversation_sync, session
@@ -62,7 +62,7 @@ def draw_message(app: App, entry: Message, *, is_last: bool) -> None:
         _draw_above_answer(app, entry, is_last=is_last)
         for remark in entry.notices:
             if remark.kind not in KINDS_BELOW_TEXT:
-                draw_notice(st.container(), remark)
+                advice.draw_notice(st.container(), remark)
         if entry.is_unsourced:
             st.caption(NO_SOURCES_NOTE)
         check = citation_check.check_of(app, entry)
@@ -124,10 +124,6 @@ def draw_read_only_note(app: App, chat: session.ChatState) -> None:
         copy = partial(actions.copy_conversation, app)
         st.button("复制为我的对话", key="own-conversation", icon=":material/content_copy:", on_click=copy)
         answer_actions.draw_export(app, "read-only")
-
-
-def draw_notice(place: DeltaGenerator, remark: Notice) -> None:
-    advice.draw_notice(place, remark)
 
 
 def draw_follow_ups(app: App, place: DeltaGenerator, chat: session.ChatState) -> None:
