@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import event, insert, text
+from sqlalchemy import insert, text
 
 from bench.rows import Row
 from core.answer.message import Message
@@ -99,23 +99,6 @@ def p95(act: Callable[[], object], times: int) -> float:
         act()
         taken.append((time.perf_counter() - began) * 1000)
     return statistics.quantiles(taken, n=20)[18]
-
-
-def plan(database: Database, act: Callable[[], object]) -> str:
-    """Return how the database does what was last asked for."""
-    asked: list[tuple[str, Any]] = []
-
-    def notice(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
-        asked.append((statement, parameters))
-
-    engine = database._open_engine()
-    event.listen(engine, "before_cursor_execute", notice)
-    act()
-    event.remove(engine, "before_cursor_execute", notice)
-    statement, parameters = next(one for one in reversed(asked) if "conversations" in one[0])
-    with database.read() as connection:
-        explain = "EXPLAIN QUERY PLAN" if connection.dialect.name == "sqlite" else "EXPLAIN (ANALYZE, BUFFERS)"
-        return "\n".join(str(row[-1]) for row in connection.exec_driver_sql(f"{explain} {statement}", parameters))
 
 
 def rows_of(database: Database, name: str) -> Iterator[Row]:
