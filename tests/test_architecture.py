@@ -24,6 +24,7 @@ FLOORS = (
     ("core.answer",),
     ("core.checks",),
     ("core.store",),
+    ("core.documents",),
     ("core.run",),
     ("core.chat", "core.agent"),
     ("core.metrics",),

@@ -39,8 +39,8 @@ FACES = {
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
     """,
     "core.reading": """
-        DocumentComment FILE_KINDS FileError Page PageKind Passage ReadOutcome Reader ReadingError
-        ReadingSettings count_instructions decode_body is_attachment select_passages
+        DocumentComment FILE_KINDS FileError Page PageKind Passage Place ReadOutcome Reader ReadingError
+        ReadingSettings TextSection count_instructions decode_body is_attachment place_at select_passages
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit
@@ -83,6 +83,10 @@ FACES = {
         MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount ShareNotFound StoreError
         StoreRepaired StoreTooNew StoredPage TABLE_NAMES UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot
         replace_rows stage_rows
+    """,
+    "core.documents": """
+        Access Collection CollectionNotFound Document DocumentError DocumentLibrary DocumentNotFound DocumentState
+        PassageHit document_address document_id_of
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices Configured Control ControlGroup

@@ -6,6 +6,7 @@ from .page import Page, PageKind
 from .passages import Passage, select_passages
 from .prompt_injection import count_instructions
 from .reader import Reader, ReadOutcome
+from .sections import Place, TextSection, place_at
 from .settings import ReadingSettings
 
 __all__ = [
@@ -15,12 +16,15 @@ __all__ = [
     "Page",
     "PageKind",
     "Passage",
+    "Place",
     "ReadOutcome",
     "Reader",
     "ReadingError",
     "ReadingSettings",
+    "TextSection",
     "count_instructions",
     "decode_body",
     "is_attachment",
+    "place_at",
     "select_passages",
 ]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from core.reading.errors import Reason
 from core.reading.page import Page, PageKind
+from core.reading.sections import TextSection
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +21,25 @@ class ExtractedText:
     published: str | None = None
     instructions: int = 0
     is_cut: bool = False
+    sections: tuple[TextSection, ...] = ()
+    uncertain: tuple[tuple[int, int], ...] = ()
+    """`sections` and `uncertain` are those of `Page`."""
 
     def page(self, address: str, final_address: str) -> Page:
         """Return the text as a page that was read just now."""
-        now, count = datetime.now(UTC), self.instructions
-        return Page(address, final_address, self.title, self.text, self.published, self.kind, now, count, self.is_cut)
+        return Page(
+            address,
+            final_address,
+            self.title,
+            self.text,
+            self.published,
+            self.kind,
+            datetime.now(UTC),
+            self.instructions,
+            self.is_cut,
+            self.sections,
+            self.uncertain,
+        )
 
 
 class DocumentComment(NamedTuple):

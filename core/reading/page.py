@@ -9,6 +9,7 @@ from typing import Literal
 
 from core.base.text import clean
 from core.reading.prompt_injection import count_instructions
+from core.reading.sections import TextSection
 from core.search.types import SearchResult
 
 PageKind = Literal["html", "pdf", "docx", "feed", "text"]
@@ -36,6 +37,10 @@ class Page:
     """Number of places that look like instructions to a model."""
     is_cut: bool
     """True if the page is longer: `text` is its beginning."""
+    sections: tuple[TextSection, ...] = ()
+    """Pages, sheets, headings and the like, by their position. Empty for a text that has none."""
+    uncertain: tuple[tuple[int, int], ...] = ()
+    """Start and end of recognized digits that may be wrong. They never support a statement."""
 
     @classmethod
     def from_search_result(cls, result: SearchResult) -> Page:

@@ -11,10 +11,14 @@ from core.base.text import clean, one_line
 from core.reading.errors import Reason
 from core.reading.extraction_types import NotReadable
 from core.reading.page import MAX_TEXT, MAX_TITLE, PageKind
+from core.reading.sections import TextSection
 
 Answer = TypeVar("Answer")
 MAX_HEAD = 5_000_000
 """Limit in bytes: the longest text, with twelve bytes for each character, as JSON writes those beyond the basic plane."""
+
+MAX_SECTIONS = 100_000
+"""Limit of pages, sheets, headings and uncertain digits of one text."""
 
 
 def _check_day(text: str) -> str:
@@ -42,6 +46,8 @@ class TextAnswer(_Answer):
     published: Annotated[str, AfterValidator(_check_day)] | None
     instructions: int = Field(ge=0, le=MAX_TEXT)
     is_cut: bool
+    sections: tuple[TextSection, ...] = Field((), max_length=MAX_SECTIONS)
+    uncertain: tuple[tuple[int, int], ...] = Field((), max_length=MAX_SECTIONS)
 
 
 class DocumentAnswer(_Answer):

@@ -11,6 +11,7 @@ from core.base.settings import Settings
 from core.base.text import clean, is_blank
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.base.web_addresses import find_urls
+from core.documents import Access
 from core.llm import Model
 from core.reading import Page
 from core.run.choices import NO_CHOICES, Choices
@@ -18,6 +19,9 @@ from core.run.configured import Configured
 from core.run.run_sources import RunSources
 from core.search import SessionCache
 from core.search.types import Source
+
+NO_ACCESS = Access()
+"""Of a program that asks without a reader: it finds no collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,10 @@ class AnswerOptions:
     """Sources of an earlier answer whose pages the reader wants to be read first."""
     files: tuple[Page, ...] = ()
     """The reader's files, attached to this question and to earlier ones of the conversation."""
+    collections: tuple[str, ...] = ()
+    """Ids of the reader's collections of documents that the answer may use."""
+    access: Access = NO_ACCESS
+    """Under what name the collections are opened."""
     query: str = ""
     """Chat mode: the words that the reader wants to be searched for. Empty: the question, rewritten to stand alone."""
     session_cache: SessionCache | None = None

@@ -1,0 +1,67 @@
+"""Sections of a text: the pages, slides, sheets, chapters and headings by which a reader finds a place in a file."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+SectionKind = Literal["page", "slide", "sheet", "chapter", "part", "heading"]
+"""`heading` stands inside the others; each of the others begins where the one before it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextSection:
+    """A part of a text that has a number or a name. It ends where the next one of its kind begins."""
+
+    start: int
+    """Position in the text."""
+    kind: SectionKind
+    number: int = 0
+    """Number from 1 of a page, slide, sheet or chapter; 0 without one."""
+    title: str = ""
+    """The heading, the name of the sheet or of the e-mail's part, as printed there."""
+    level: int = 0
+    """Level of a heading, from 1."""
+    first_line: int = 1
+    """Number of the first row of a sheet, or of the first paragraph."""
+    is_recognized: bool = False
+    """True if the text was recognized in a picture, and may have errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a file as readers name it."""
+
+    label: str
+    """第 14 页; 幻灯片 3; 「价目」第 12 行; 「付款方式」第 2 段."""
+    page: int | None = None
+    """Number of the page or slide, where the file has some."""
+    is_recognized: bool = False
+
+
+def place_at(text: str, sections: Sequence[TextSection], position: int) -> Place | None:
+    """Return the place of a position; None for a text without sections."""
+    before = sections[: bisect_right(sections, position, key=lambda section: section.start)]
+    if not before:
+        return None
+    holder = next((section for section in reversed(before) if section.kind != "heading"), before[-1])
+    if holder.kind in ("page", "slide"):
+        return Place(_numbered(holder), holder.number, holder.is_recognized)
+    line = holder.first_line + text.count("\n", holder.start, position)
+    return Place(_label(holder, before, line), None, holder.is_recognized)
+
+
+def _numbered(section: TextSection) -> str:
+    return f"第 {section.number} 页" if section.kind == "page" else f"幻灯片 {section.number}"
+
+
+def _label(holder: TextSection, before: Sequence[TextSection], line: int) -> str:
+    if holder.kind == "sheet":
+        return f"「{holder.title}」第 {line} 行" if holder.title else f"第 {line} 行"
+    if holder.kind == "part":
+        return holder.title
+    if holder.kind == "chapter":
+        return f"第 {holder.number} 章{f'「{holder.title}」' if holder.title else ''}"
+    return f"「{holder.title}」第 {line} 段" if holder.title else f"第 {line} 段"
