@@ -101,8 +101,9 @@ class App:
         self.store = ConversationStore(self.database)
         self.outbox = Outbox(self.store)
         self.preferences = PreferenceStore(self.database, self.outbox)
-        self.read_pages = ReadPageStore(self.database)
-        kept_pages = self.read_pages if settings.section(ReadingSettings).keep else None
+        reading = settings.section(ReadingSettings)
+        self.read_pages = ReadPageStore(self.database, max_file_bytes=reading.kept_file_megabytes * 2**20)
+        kept_pages = self.read_pages if reading.keep else None
         self.keeper = AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
         self.upkeep = Upkeep(self.database, settings.retention)
 

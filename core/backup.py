@@ -69,6 +69,7 @@ _LABELS = {
     "messages": "消息",
     "visits": "列表记录",
     "read_pages": "网页和附件",
+    "attached_files": "附件原件",
     "preferences": "读者的选择",
     "search_records": "搜索记录",
     "attempt_records": "引擎记录",

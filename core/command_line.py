@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -30,12 +30,13 @@ from core.answer import (
     list_agreements,
     list_verdicts,
     other_uncited,
+    places_by_source,
     reading_status,
     tally,
     uncited_line,
     with_statutes,
 )
-from core.answer.check_texts import source_words
+from core.answer.check_texts import source_words, with_places
 from core.answer.events import (
     Answer,
     Checked,
@@ -59,6 +60,7 @@ from core.base.settings import LAW_SOURCES, SETUP_VALIDITY, SetupLinks
 from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import host_of
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
+from core.reading import Place
 from core.search import describe_attempt, engine_label
 from core.search.errors import AllEnginesFailed, NoEngine
 from core.search.types import Attempt, SearchQuery, SearchResponse, SearchType, Source
@@ -489,9 +491,9 @@ class _Transcript(_RunOutput):
                 self._print_statute_check(text)
                 _print_check(with_statutes(self._check, self._statutes))
                 if sources:
-                    print("\n参考文献", *map(_source_text, sources), sep="\n")
+                    self._print_sources("参考文献", sources)
                 if agreeing := agreeing_sources(self._check, self._message.sources, sources):
-                    print(f"\n{AGREEING_SOURCES}", *map(_source_text, agreeing), sep="\n")
+                    self._print_sources(AGREEING_SOURCES, agreeing)
             case Checked(check=check):
                 self._check = check
                 if check.opinion:  # comes after the answer
@@ -510,6 +512,10 @@ class _Transcript(_RunOutput):
                 pass
             case _:
                 assert_never(event)
+
+    def _print_sources(self, title: str, sources: Sequence[Source]) -> None:
+        places = places_by_source(self._check)
+        print(f"\n{title}", *(_source_text(source, places.get(source.number, ())) for source in sources), sep="\n")
 
     def _print_statute_check(self, text: str) -> None:
         words = partial(source_words, self._message.sources, lambda: self._run.pages)
@@ -546,8 +552,9 @@ def _print_check(check: AnswerCheck | None) -> None:
         print("\n依据核验", *lines, sep="\n")
 
 
-def _source_text(source: Source) -> str:
-    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, describe_source(source))))
+def _source_text(source: Source, places: Sequence[Place] = ()) -> str:
+    details = describe_source(source, places=places)
+    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, details)))
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -777,7 +784,7 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
     folder = Path(options.sources[0])
     read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
     sources = read or read_address_sources(options.sources, app.reader, _print_note)
-    checked = check_answer(text, sources, meaning=app.checks.meaning)
+    checked = with_places(check_answer(text, sources, meaning=app.checks.meaning), sources)
     checked = with_statutes(checked, app.check_statutes(text)) or checked
     output.print_document(checked.to_json(), lambda: _checked_text(checked))
     return _status_of((MARKS[verdict.verdict] for verdict in list_verdicts(checked)), options.fail_on)

@@ -40,7 +40,8 @@ FACES = {
     """,
     "core.reading": """
         DocumentComment FILE_KINDS FileError Page PageKind Passage Place ReadOutcome Reader ReadingError
-        ReadingSettings TextSection count_instructions decode_body is_attachment place_at select_passages
+        ReadingSettings TextSection count_instructions decode_body decode_sections encode_sections
+        is_attachment place_at select_passages
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit
@@ -66,7 +67,7 @@ FACES = {
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST against_law_lines agreeing_sources annotate
         check_results check_texts cited_numbers cited_sources compared_spans counted_results describe_source
         desk_html drop_invented empty_desk_html events export has_citation is_official list_agreements list_verdicts
-        marked_html message other_uncited parse_markdown reading_status references_html render_annotated render_html
+        marked_html message other_uncited parse_markdown places_by_source reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
         uncited_line unread_note verdict_html with_statutes
     """,

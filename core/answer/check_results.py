@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+from core.reading import Place, TextSection
+
 CHECKER_VERSION = 4
 """The version of the checker. Results of another version are computed again."""
 
@@ -36,6 +38,8 @@ class SourceText:
     """False for an engine's snippet and for a page that was cut: a statement may stand in the missing part."""
     published: str | None = None
     """The ISO day of publication, to resolve 去年 and 今年."""
+    sections: tuple[TextSection, ...] = ()
+    """The pages, sheets and headings of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,20 @@ class QuotedPassage:
     start: int
     end: int
     text: str
+    place: Place | None = None
+    """The page or row on which the compared words stand. It follows from the text, so it is not stored."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"source": self.source, "start": self.start, "end": self.end, "text": self.text} | _place_json(
+            self.place
+        )
+
+
+def _place_json(place: Place | None) -> dict[str, Any]:
+    if place is None:
+        return {}
+    page = {} if place.page is None else {"page": place.page}
+    return {**page, "place": place.label} | ({"recognized": True} if place.is_recognized else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +118,7 @@ class SourceCheck:
             "verdict": self.verdict.value,
             "score": round(self.score, 4),
             "reason": self.reason,
-            "evidence": [asdict(passage) for passage in self.evidence],
+            "evidence": [passage.to_json() for passage in self.evidence],
             "differences": [asdict(difference) for difference in self.differences],
             "alignment": [words.to_json() for words in self.alignment],
         } | ({"by": "model"} if self.by == "model" else {})

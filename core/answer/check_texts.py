@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Protocol
 
 from core.answer.check_results import (
     CHECKER_VERSION,
+    AlignedWords,
     AnswerCheck,
+    QuotedPassage,
     SourceCheck,
     SourceText,
     StatementCheck,
@@ -19,6 +23,7 @@ from core.answer.check_results import (
 )
 from core.base.errors import AppError
 from core.base.web_addresses import host_of
+from core.reading import Place, TextSection, place_at
 from core.search.types import Source
 
 WITHDRAWN_VERSION = 0
@@ -63,7 +68,8 @@ def _source_text(source: Source, page: HasText | None) -> SourceText:
         words = f"{source.title}\n{source.snippet}" if named else source.snippet
         return SourceText(source.number, words, is_full=False, published=source.published)
     is_full = not getattr(page, "is_cut", False)
-    return SourceText(source.number, page.text, is_full=is_full, published=source.published)
+    sections = getattr(page, "sections", ())
+    return SourceText(source.number, page.text, is_full=is_full, published=source.published, sections=sections)
 
 
 def lost_sources(sources: Iterable[Source], texts: TextsByNumber) -> set[int]:
@@ -94,6 +100,40 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
+# ── Places ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_places(check: AnswerCheck, texts: Iterable[SourceText]) -> AnswerCheck:
+    """Return the check with the page, row or heading of each passage, where its source has some."""
+    known = {text.number: text for text in texts if text.sections}
+
+    def fill(result: SourceCheck) -> SourceCheck:
+        passages = (
+            replace(one, place=_place_of(one, result.alignment, known.get(one.source))) for one in result.evidence
+        )
+        return replace(result, evidence=tuple(passages))
+
+    return _map_results(check, fill) if known else check
+
+
+def _place_of(passage: QuotedPassage, words: Iterable[AlignedWords], source: SourceText | None) -> Place | None:
+    """Return the place where most of the compared words stand. A passage may begin on the page before, or with the header
+    of each page."""
+    if source is None:
+        return None
+    inside = [(one.found_start, one.found_end) for one in words if passage.start <= one.found_start < passage.end]
+    lengths: Counter[Place | None] = Counter()
+    for start, end in inside or _pieces(passage, source.sections):
+        lengths[place_at(source.text, source.sections, start)] += end - start
+    return max(lengths, key=lengths.__getitem__, default=None)
+
+
+def _pieces(passage: QuotedPassage, sections: Sequence[TextSection]) -> Iterable[tuple[int, int]]:
+    """Return the parts of a passage that lie in one section each."""
+    inside = (one.start for one in sections if passage.start < one.start < passage.end)
+    return pairwise(sorted({passage.start, *inside, passage.end}))
+
+
 # ── What is shown of a stored check ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -105,9 +145,11 @@ def withdraw(check: AnswerCheck) -> AnswerCheck:
 
 
 def restore_evidence(check: AnswerCheck, texts: Iterable[SourceText]) -> AnswerCheck:
-    """Return a stored check with the words of its passages, without the marks on texts that are missing or changed."""
+    """Return a stored check with the words and places of its passages, without the marks on texts that are missing or
+    changed."""
     if check.version != CHECKER_VERSION:
         return withdraw(check)
+    texts = tuple(texts)
     known = {text.number: text.text for text in texts}
     same = {one.source for one in check.digests if one.source in known and _digest(known[one.source]) == one.digest}
 
@@ -115,7 +157,7 @@ def restore_evidence(check: AnswerCheck, texts: Iterable[SourceText]) -> AnswerC
         passages = (replace(one, text=known[one.source][one.start : one.end]) for one in result.evidence)
         return replace(result, evidence=tuple(passages))
 
-    return _map_results(drop_marks(check, set(_used_sources(check)) - same), fill)
+    return with_places(_map_results(drop_marks(check, set(_used_sources(check)) - same), fill), texts)
 
 
 def _map_results(check: AnswerCheck, change: Callable[[SourceCheck], SourceCheck]) -> AnswerCheck:

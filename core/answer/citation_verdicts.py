@@ -20,6 +20,8 @@ from core.answer.check_results import (
     Verdict,
     invented_sentence,
 )
+from core.answer.place_labels import join_places
+from core.reading import Place
 from core.search.types import Source
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ MARKS = {Verdict.SUPPORTED: "✓", Verdict.CONTRADICTED: "✗", Verdict.ABSENT: 
 MODEL_MARK = "◇"
 """The sign of a model's verdict: alone if it supports, so that it is not taken for our tick, else before the verdict's own."""
 VERDICTS_WORST_FIRST = (Verdict.CONTRADICTED, Verdict.ABSENT, Verdict.UNCHECKED, Verdict.SUPPORTED)
+COMPARED_VERDICTS = {Verdict.SUPPORTED, Verdict.CONTRADICTED}
+"""The verdicts that rest on a passage. Of the others it is only the nearest one."""
 PROBLEM_VERDICTS = {Verdict.CONTRADICTED, Verdict.ABSENT}
 UNCITED = "无出处"
 AGREEING = "未标注，与来源相符"
@@ -63,6 +67,16 @@ class CitationVerdict:
     def passage(self) -> str:
         """The text of the first passage; empty if there is none."""
         return self.evidence[0].text if self.evidence else ""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places of the passages."""
+        return tuple(dict.fromkeys(passage.place for passage in self.evidence if passage.place))
+
+    @property
+    def place_label(self) -> str:
+        """The places that the verdict rests on, in words; empty if it rests on none."""
+        return join_places(self.places) if self.verdict in COMPARED_VERDICTS else ""
 
     @property
     def is_decided(self) -> bool:
@@ -135,7 +149,8 @@ class CitationVerdict:
         if not self.is_citation:
             return f"{agreement_label(self.number)}：{self.statement}"
         differences = "".join(f"（回答：{one.stated}；来源：{one.found or '没有'}）" for one in self.differences)
-        return f"{self.mark} {self.label} [{self.number}] {self.statement}{differences}"
+        place = f" {self.place_label}" if self.place_label else ""
+        return f"{self.mark} {self.label} [{self.number}]{place} {self.statement}{differences}"
 
 
 def _shown_evidence(check: SourceCheck, number: int) -> tuple[QuotedPassage, ...]:
@@ -161,6 +176,17 @@ def list_verdicts(check: AnswerCheck) -> Iterator[CitationVerdict]:
 def list_agreements(check: AnswerCheck) -> Iterator[CitationVerdict]:
     """Yield the verdicts on the statements without a number that a source says, in the order of the text."""
     return (CitationVerdict.from_agreement(one, one.check) for one in check.agreeing if one.check)
+
+
+def places_by_source(check: AnswerCheck | None) -> dict[int, tuple[Place, ...]]:
+    """Return the places that the answer rests on, by the number of the source and in its order."""
+    found: dict[int, dict[Place, int]] = {}
+    for verdict in (*list_verdicts(check), *list_agreements(check)) if check else ():
+        for passage in verdict.evidence if verdict.verdict in COMPARED_VERDICTS else ():
+            if passage.place:
+                starts = found.setdefault(verdict.number, {})
+                starts[passage.place] = min(passage.start, starts.get(passage.place, passage.start))
+    return {number: tuple(sorted(starts, key=starts.__getitem__)) for number, starts in found.items()}
 
 
 def uncited_label(statement: UncitedStatement) -> str:

@@ -10,7 +10,7 @@ from itertools import chain, groupby
 from typing import Literal
 
 from core.answer.check_results import AnswerCheck, InventedCitation
-from core.answer.citation_verdicts import agreeing_sources
+from core.answer.citation_verdicts import agreeing_sources, places_by_source
 from core.answer.citations import Cut, apply_cuts, cited_sources, unsourced_cuts
 from core.answer.events import (
     INVENTED_KIND,
@@ -31,6 +31,7 @@ from core.answer.events import (
 )
 from core.base.settings import EMBEDDED_LABEL
 from core.base.text import clean
+from core.reading import Place
 from core.search.types import Source
 
 Role = Literal["user", "assistant", "note"]
@@ -128,6 +129,11 @@ class Message:
     def agreeing(self) -> tuple[Source, ...]:
         """The sources that the text does not cite although they say some of it."""
         return agreeing_sources(self.check, self.sources, self.cited)
+
+    @property
+    def places(self) -> dict[int, tuple[Place, ...]]:
+        """The places that the answer rests on, by the number of the source."""
+        return places_by_source(self.check)
 
     def with_check(self, check: AnswerCheck | None) -> Message:
         """Return the message with this check instead of its own."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from core.answer.place_labels import join_places
 from core.base.web_addresses import host_of
+from core.reading import Place
 from core.search.types import Source
 
 OFFICIAL, CITED, NOT_CITED, AGREEING = "官方", "已引用", "未引用", "未标注，与回答相符"
@@ -32,10 +34,11 @@ def unread_note(source: Source) -> str:
     return f"{why}回答只用了搜索引擎给出的摘要。"
 
 
-def describe_source(source: Source, *, accessed: str = "") -> str:
-    """Return the details on one line. `accessed`: the day of access, for exports."""
+def describe_source(source: Source, *, accessed: str = "", places: Iterable[Place] = ()) -> str:
+    """Return the details on one line. `accessed`: the day of access, for exports. `places`: the places that the answer
+    rests on."""
     visited = f"访问日期 {accessed}" if accessed and source.read not in _KINDS_WITHOUT_DATE else ""
-    return " · ".join(filter(None, (publication_day(source), reading_status(source), visited)))
+    return " · ".join(filter(None, (join_places(places), publication_day(source), reading_status(source), visited)))
 
 
 def publication_day(source: Source) -> str:

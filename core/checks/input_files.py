@@ -45,7 +45,7 @@ def _read_file_source(number: int, path: Path, reader: Reader, report_problem: R
     except ReadingError as error:
         report_problem(f"[{number}] {path.name}：{error.short_reason}")
         return SourceText(number, "", is_full=False)
-    return SourceText(number, found.text, is_full=not found.is_cut, published=found.published)
+    return SourceText(number, found.text, not found.is_cut, found.published, found.sections)
 
 
 def _content_type(path: Path) -> str:

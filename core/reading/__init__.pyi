@@ -6,6 +6,7 @@ from .page import Page, PageKind
 from .passages import Passage, select_passages
 from .prompt_injection import count_instructions
 from .reader import Reader, ReadOutcome
+from .section_codec import decode_sections, encode_sections
 from .sections import Place, TextSection, place_at
 from .settings import ReadingSettings
 
@@ -24,6 +25,8 @@ __all__ = [
     "TextSection",
     "count_instructions",
     "decode_body",
+    "decode_sections",
+    "encode_sections",
     "is_attachment",
     "place_at",
     "select_passages",

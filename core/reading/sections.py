@@ -39,6 +39,7 @@ class Place:
     page: int | None = None
     """Number of the page or slide, where the file has some."""
     is_recognized: bool = False
+    kind: SectionKind = "page"
 
 
 def place_at(text: str, sections: Sequence[TextSection], position: int) -> Place | None:
@@ -48,9 +49,9 @@ def place_at(text: str, sections: Sequence[TextSection], position: int) -> Place
         return None
     holder = next((section for section in reversed(before) if section.kind != "heading"), before[-1])
     if holder.kind in ("page", "slide"):
-        return Place(_numbered(holder), holder.number, holder.is_recognized)
+        return Place(_numbered(holder), holder.number, holder.is_recognized, holder.kind)
     line = holder.first_line + text.count("\n", holder.start, position)
-    return Place(_label(holder, before, line), None, holder.is_recognized)
+    return Place(_label(holder, before, line), None, holder.is_recognized, holder.kind)
 
 
 def _numbered(section: TextSection) -> str:

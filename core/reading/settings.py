@@ -47,5 +47,11 @@ class ReadingSettings(Section):
         True,
         description="是否把读到的网页文字与回答一起保存，供以后查看；不保存时，以后打开的回答没有依据核验的标记。附件的文字总是与问题一起保存",
     )
+    kept_file_megabytes: Count = Field(
+        50,
+        ge=0,
+        le=1000,
+        description="每个对话最多保存多少 MB 的 PDF 附件原件，供「看这一页」显示原页，与对话一起删除；0 为不保存",
+    )
     allow_hosts: Hosts = Field((), description="内网中可以阅读的主机；80 和 443 之外的端口要写出来")
     deny_hosts: Hosts = Field((), description="不阅读的主机，其下级域名也不读")

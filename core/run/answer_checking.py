@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from core.answer.check_results import CHECKER_VERSION, AnswerCheck, InventedCitation, SourceText
 from core.answer.check_texts import TextsByNumber as TextsByNumber
-from core.answer.check_texts import drop_marks, lost_sources, with_digests, withdraw
+from core.answer.check_texts import drop_marks, lost_sources, with_digests, with_places, withdraw
 from core.answer.check_texts import source_texts as source_texts
 from core.answer.events import Answer, Checked, RunEvent, TextDelta, ToolStarted
 from core.answer.message import Message
@@ -54,7 +54,8 @@ def _check(
     invented: Invented = (),
 ) -> AnswerCheck | None:
     try:
-        return with_digests(check_answer(text, texts, memory, meaning, invented=invented), texts)
+        found = check_answer(text, texts, memory, meaning, invented=invented)
+        return with_places(with_digests(found, texts), texts)
     except Exception:
         log.exception("an answer could not be checked against its sources")
         return None

@@ -24,6 +24,7 @@ from core.answer.check_results import (
     StatementCheck,
     Verdict,
 )
+from core.answer.check_texts import with_places
 from core.answer.events import Answer, Checked, RunEvent
 from core.base.chinese.script import comparison_form
 from core.base.errors import AppError, InputError
@@ -249,7 +250,8 @@ async def get_second_opinion(
         raise NothingToReview
     reply, usage = await ask_once(model, second_opinion_prompt(citations), max_tokens=MAX_TOKENS, seconds=seconds)
     return await run_in_thread(
-        lambda: apply_reply(check, citations, reply, model=model.label, usage=usage), name="wenyuan-checks"
+        lambda: with_places(apply_reply(check, citations, reply, model=model.label, usage=usage), sources),
+        name="wenyuan-checks",
     )
 
 

@@ -45,7 +45,7 @@ from core.base.text import clean, one_line, shorten
 from core.store.database import Database
 from core.store.errors import ConversationNotFound, ShareNotFound
 from core.store.stored_pages import load_source_pages
-from core.store.tables import conversations, messages, read_pages, visits
+from core.store.tables import attached_files, conversations, messages, read_pages, visits
 from core.store.text_pairs import pairs_of
 
 _NOT_DELETED = conversations.c.deleted.is_(None)
@@ -351,14 +351,14 @@ class ConversationStore:
         return str(id)
 
     def copy(self, id: str, *, visitor_id: str | None = None, share: str = "", owner: str | None = None) -> str:
-        """Copy the conversation, with the pages that were read, into the list of `visitor_id`. Return the new id."""
+        """Copy the conversation, with the pages that were read and the files, into the list of `visitor_id`. Return the new id."""
         new = new_conversation_id()
         with self._database.write() as connection:
             found = connection.execute(select(conversations).where(is_readable_by(id, visitor_id, share))).first()
             if found is None:
                 raise ConversationNotFound
             self._create(connection, new, owner, visitor_id, title=found.title, mode=found.mode)
-            for table in (messages, read_pages):
+            for table in (messages, read_pages, attached_files):
                 others = [column for column in table.c if column.name != "conversation_id"]
                 rows = select(literal(new), *others).where(table.c.conversation_id == id)
                 names = ["conversation_id", *(column.name for column in others)]

@@ -16,6 +16,7 @@ from core.store.database import Database
 from core.store.migrations import MIGRATIONS
 from core.store.tables import (
     answer_records,
+    attached_files,
     attempt_records,
     conversations,
     messages,
@@ -31,6 +32,7 @@ _TABLES = (
     messages,
     visits,
     read_pages,
+    attached_files,
     preferences,
     search_records,
     attempt_records,
@@ -40,6 +42,8 @@ _TABLES = (
 TABLE_NAMES = tuple(table.name for table in _TABLES)
 SCHEMA = len(MIGRATIONS)
 _ROWS_AT_ONCE = 500
+_LONG_ROWS = frozenset({attached_files.name})
+"""Tables whose rows hold megabytes: one at a time."""
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -53,7 +57,7 @@ def open_snapshot(database: Database) -> Iterator[Mapping[str, Rows]]:
         def rows(table: Table) -> Iterator[Mapping[str, Any]]:
             kept = (column for column in table.c if column is not messages.c.pairs)
             ordered = select(*kept).order_by(*table.primary_key)
-            for row in connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(ordered).mappings():
+            for row in connection.execution_options(yield_per=_rows_at_once(table.name)).execute(ordered).mappings():
                 yield {name: _plain(value) for name, value in row.items()}
 
         yield {table.name: rows(table) for table in _TABLES}
@@ -71,7 +75,7 @@ def stage_rows(path: Path, schema: int, rows_by_table: Mapping[str, Rows]) -> Da
     with database.write() as connection:
         for name, rows in rows_by_table.items():
             table = Table(name, MetaData(), autoload_with=connection)
-            for batch in _batches(rows):
+            for batch in _batches(name, rows):
                 if any(row.keys() - table.c.keys() for row in batch):
                     raise ValueError(f"{name} has columns that are unknown")
                 connection.execute(insert(table), batch)
@@ -86,7 +90,7 @@ def replace_rows(target: Database, source: Database) -> None:
         for table in reversed(_TABLES):
             connection.execute(delete(table))
         for table in _TABLES:
-            for batch in _batches(rows_by_table[table.name]):
+            for batch in _batches(table.name, rows_by_table[table.name]):
                 connection.execute(insert(table), _indexed(batch) if table is messages else batch)
 
 
@@ -102,7 +106,11 @@ def count_rows(database: Database) -> dict[str, int]:
         }
 
 
-def _batches(rows: Rows) -> Iterator[list[dict[str, Any]]]:
-    each = iter(rows)
-    while batch := [dict(row) for row in islice(each, _ROWS_AT_ONCE)]:
+def _rows_at_once(name: str) -> int:
+    return 1 if name in _LONG_ROWS else _ROWS_AT_ONCE
+
+
+def _batches(name: str, rows: Rows) -> Iterator[list[dict[str, Any]]]:
+    each, count = iter(rows), _rows_at_once(name)
+    while batch := [dict(row) for row in islice(each, count)]:
         yield batch

@@ -232,4 +232,18 @@ MIGRATIONS: tuple[Migration, ...] = (
         *_FORGET_PAIRS_OF_OTHER_TEXTS,
         "CREATE INDEX messages_without_pairs ON messages (conversation_id, position) WHERE pairs IS NULL AND finished",
     ),
+    # 15: `sections` of a text are its pages, sheets and headings, as core.reading.section_codec writes them. The bytes of an
+    # attached file are kept where its pages can be shown as pictures; `body` is in base64, like `text`.
+    (
+        "ALTER TABLE read_pages ADD COLUMN sections TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE attached_files (
+            conversation_id TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            PRIMARY KEY (conversation_id, message_id, number),
+            FOREIGN KEY (conversation_id, message_id, number)
+                REFERENCES read_pages (conversation_id, message_id, number) ON DELETE CASCADE
+        )""",
+    ),
 )

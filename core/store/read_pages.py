@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import logging
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, and_, delete, func, insert, select
 
 from core.base.compression import compress_text
 from core.base.text import clean
-from core.reading import Page
+from core.reading import Page, encode_sections
 from core.search.types import Source
 from core.store.conversations import is_readable_by
 from core.store.database import Database
 from core.store.stored_pages import StoredPage, is_page_of, load_attachments, load_source_pages
-from core.store.tables import conversations, messages, read_pages
+from core.store.tables import attached_files, conversations, messages, read_pages
+
+log = logging.getLogger(__name__)
 
 
 class ReadPageStore:
     """Saved texts of pages in the database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, max_file_bytes: int = 0) -> None:
+        """`max_file_bytes`: the most that the files of one conversation take together; 0: none is kept."""
         self._database = database
+        self._max_file_bytes = max_file_bytes
 
-    def save(self, id: str, message_id: str, pages: Mapping[int, Page], *, visitor_id: str | None) -> None:
-        """Replace the pages of this message. Nothing is saved if the message is gone."""
+    def save(
+        self,
+        id: str,
+        message_id: str,
+        pages: Mapping[int, Page],
+        *,
+        visitor_id: str | None,
+        bodies: Mapping[int, bytes] = MappingProxyType({}),
+    ) -> None:
+        """Replace the pages of this message. Nothing is saved if the message is gone. `bodies`: the bytes of those that are
+        attached files; what is beyond the limit of the conversation is left out."""
         rows = [
             {
                 "conversation_id": id,
@@ -35,6 +51,7 @@ class ReadPageStore:
                 "hash": page.hash,
                 "text": compress_text(page.text),
                 "cut": page.is_cut,
+                "sections": encode_sections(page.sections, page.uncertain),
             }
             for number, page in pages.items()
         ]
@@ -45,6 +62,33 @@ class ReadPageStore:
                 return
             connection.execute(delete(read_pages).where(is_page_of(id, message_id)))
             connection.execute(insert(read_pages), rows)
+            self._save_files(
+                connection, id, message_id, {number: bodies[number] for number in pages if number in bodies}
+            )
+
+    def _save_files(self, connection: Connection, id: str, message_id: str, bodies: Mapping[int, bytes]) -> None:
+        length = func.coalesce(func.sum(func.length(attached_files.c.body)), 0)
+        of_conversation = select(length).where(attached_files.c.conversation_id == id)
+        room = self._max_file_bytes - connection.execute(of_conversation).scalar_one() * 3 // 4
+        for number, body in bodies.items():
+            if len(body) <= room:
+                room -= len(body)
+                where = {"conversation_id": id, "message_id": clean(message_id), "number": number}
+                connection.execute(insert(attached_files), {**where, "body": b64encode(body).decode("ascii")})
+
+    def load_file(self, id: str, address: str, *, visitor_id: str | None, share: str = "") -> bytes | None:
+        """Return the bytes of a file that was attached in this conversation; None if they are not kept, or not readable."""
+        same = and_(*(attached_files.c[key.name] == key for key in read_pages.primary_key))
+        query = select(attached_files.c.body).where(same, read_pages.c.conversation_id == id)
+        with self._database.read() as connection:
+            if not _is_readable(connection, id, visitor_id, share):
+                return None
+            body = connection.execute(query.where(read_pages.c.address == clean(address)).limit(1)).scalar()
+        try:
+            return None if body is None else b64decode(body, validate=True)
+        except ValueError:
+            log.warning("the bytes of an attached file are damaged")
+            return None
 
     def load(
         self, id: str, message_id: str, *, visitor_id: str | None, share: str = "", sources: Sequence[Source] = ()

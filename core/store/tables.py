@@ -66,9 +66,16 @@ read_pages = Table(
     metadata,
     *_columns(Text, "conversation_id message_id", primary_key=True),
     Column("number", Integer, primary_key=True),
-    *_columns(Text, "address title hash text"),
+    *_columns(Text, "address title hash text sections"),
     Column("fetched", Double),
     Column("cut", Boolean),
+)
+attached_files = Table(
+    "attached_files",
+    metadata,
+    *_columns(Text, "conversation_id message_id", primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("body", Text),
 )
 preferences = Table(
     "preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text), Column("used", Double)

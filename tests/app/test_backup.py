@@ -76,7 +76,8 @@ def fill(here: Installation, tmp_path: Path) -> list[str]:
         store.save(id, replace(FULL, id="a"), visitor_id=who)
         now = datetime.now(UTC)
         page = Page("https://a.example", "https://a.example", "题", "网页的文字", None, "text", now, 0, is_cut=False)
-        ReadPageStore(here.database).save(id, "a", {1: page}, visitor_id=who)
+        files = ReadPageStore(here.database, max_file_bytes=100)
+        files.save(id, "a", {1: page}, visitor_id=who, bodies={1: b"%PDF \xff"})
         ids.append(id)
     store.share(ids[2], visitor_id="browser")
     outbox = Outbox(store)
@@ -97,6 +98,8 @@ def shown(here: Installation, ids: list[str]) -> list[object]:
     lists = [store.list_conversations(who) for who in ("browser", "alice", "another")]
     whole = [store.load(id, visitor_id=who) for id, who in zip(ids, ("browser", "alice", "browser"), strict=True)]
     read = [pages.load(id, "a", visitor_id="alice") for id in ids]
+    files = [pages.load_file(id, "https://a.example", visitor_id="browser") for id in ids]
+    assert files == [b"%PDF \xff", None, b"%PDF \xff"] or not any(files)
     choices = PreferenceStore(here.database, Outbox(store)).load("browser")
     return [lists, whole, read, choices, dict(here.saved_settings.read().values), count_rows(here.database)]
 
@@ -119,7 +122,7 @@ def test_everything_is_there_again(new: NewInstallation, tmp_path: Path, before:
     written = write_backup(old, file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert str(written).startswith(
-        "对话 3、消息 6、列表记录 2、网页和附件 3、读者的选择 1、页面上保存的设置 2 项、settings.yaml"
+        "对话 3、消息 6、列表记录 2、网页和附件 3、附件原件 3、读者的选择 1、页面上保存的设置 2 项、settings.yaml"
     )
     (fresh.user_dir).mkdir(exist_ok=True)
     (fresh.user_dir / "settings.yaml").write_text("# 只有注释\nsearch:\n  # timeout: 5\n", "utf-8")

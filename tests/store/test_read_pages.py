@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +15,7 @@ from core.store import ConversationStore, Database, ReadPageStore
 from core.store.conversations import new_conversation_id
 from core.store.errors import ConversationNotFound
 from support.base import loaded
+from support.sectioned import sectioned_page
 
 pytestmark = pytest.mark.servers
 
@@ -122,3 +124,76 @@ def test_nobody_sees_what_another_has_attached(database: Database) -> None:
     pages.save(id, "q", {1: page("字")}, visitor_id="我")
     assert set(pages.load_attachments(id, visitor_id="我")) == {"q"}
     assert pages.load_attachments(id, visitor_id="别人") == pages.load_attachments(id, visitor_id=None) == {}
+
+
+FILE = sectioned_page("年报.pdf", ["第一页", "第二页"], recognized=[2])
+BODY = b"%PDF-1.7 \x00\xff" * 1_000
+
+
+def attach(pages: ReadPageStore, id: str) -> None:
+    pages.save(id, "q", {1: FILE, 2: page("无")}, visitor_id=ME, bodies={1: BODY})
+
+
+def test_sections_and_uncertain_places_come_back(database: Database, answered: tuple[str, str]) -> None:
+    pages, (id, answer) = ReadPageStore(database), answered
+    pages.save(id, answer, {1: replace(FILE, uncertain=((1, 2),)), 2: page("无")}, visitor_id=ME)
+    kept = pages.load(id, answer, visitor_id=ME)
+    assert (kept[1].sections, kept[1].uncertain, kept[1].hash) == (FILE.sections, ((1, 2),), FILE.hash)
+    assert kept[1].to_page().sections == FILE.sections
+    assert (kept[2].sections, kept[2].uncertain) == ((), ())
+    with database.write() as connection:
+        connection.execute(text("UPDATE read_pages SET sections = 'bad' WHERE number = 1"))
+    assert pages.load(id, answer, visitor_id=ME)[1].sections == ()
+
+
+def test_the_bytes_of_a_file_are_for_those_who_may_read_its_text(database: Database, answered: tuple[str, str]) -> None:
+    store, pages, (id, _) = ConversationStore(database), ReadPageStore(database, max_file_bytes=10**6), answered
+    attach(pages, id)
+    (first, second) = pages.load_attachments(id, visitor_id=ME)["q"]
+    assert (first.has_file, second.has_file) == (True, False)
+    assert pages.load_file(id, FILE.address, visitor_id=ME) == BODY
+    assert pages.load_file(id, page("无").final_address, visitor_id=ME) is None
+    for stranger in ("别人", "", None):
+        assert pages.load_file(id, FILE.address, visitor_id=stranger) is None
+        assert pages.load_file(id, FILE.address, visitor_id=stranger, share="A" * 24) is None
+    share = store.share(id, visitor_id=ME)
+    assert pages.load_file(id, FILE.address, visitor_id="别人", share=share) == BODY
+    copy = store.copy(id, visitor_id="别人", share=share)
+    store.stop_sharing(id, visitor_id=ME)
+    assert pages.load_file(id, FILE.address, visitor_id="别人", share=share) is None
+    assert pages.load_file(copy, FILE.address, visitor_id="别人") == BODY
+    store.delete(id, visitor_id=ME)
+    assert pages.load_file(id, FILE.address, visitor_id=ME) is None
+
+
+def test_the_bytes_go_with_the_question_and_with_the_text(database: Database, answered: tuple[str, str]) -> None:
+    store, pages, (id, _) = ConversationStore(database), ReadPageStore(database, max_file_bytes=10**6), answered
+
+    def count() -> int:
+        with database.read() as connection:
+            return connection.execute(text("SELECT count(*) FROM attached_files")).scalar_one()
+
+    attach(pages, id)
+    assert count() == 1
+    pages.save(id, "q", {1: page("另一个")}, visitor_id=ME)
+    assert count() == 0
+    attach(pages, id)
+    store.truncate_from(id, "q", visitor_id=ME)
+    assert count() == 0
+
+
+def test_a_conversation_keeps_no_more_bytes_than_it_may(database: Database, answered: tuple[str, str]) -> None:
+    store, pages, (id, _) = (
+        ConversationStore(database),
+        ReadPageStore(database, max_file_bytes=len(BODY) + 10),
+        answered,
+    )
+    attach(pages, id)
+    store.save(id, Message("user", "再问", id="q2"), visitor_id=ME)
+    other = replace(FILE, final_address="attachment:f/另一个.pdf")
+    pages.save(id, "q2", {1: other}, visitor_id=ME, bodies={1: BODY})
+    assert pages.load_file(id, FILE.address, visitor_id=ME) == BODY
+    assert pages.load_file(id, other.final_address, visitor_id=ME) is None
+    assert [one.has_file for one in pages.load_attachments(id, visitor_id=ME)["q2"]] == [False]
+    ReadPageStore(database).save(id, "q2", {1: other}, visitor_id=ME, bodies={1: b"x"})
+    assert pages.load_file(id, other.final_address, visitor_id=ME) is None

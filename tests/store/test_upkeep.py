@@ -32,7 +32,7 @@ from core.store import (
 from core.store.backends import SqliteFile
 from core.store.errors import ConversationNotFound
 from core.store.migrations import MIGRATIONS
-from core.store.tables import conversations, messages, preferences, read_pages, visits
+from core.store.tables import attached_files, conversations, messages, preferences, read_pages, visits
 from support.base import loaded
 from support.messages import FULL
 from support.waiting import Clock, until
@@ -79,7 +79,8 @@ class Installation:
         self.store.save(id, Message("user", "问", id="q"), visitor_id=owner or who)
         self.store.save(id, replace(FULL, id="a"), visitor_id=owner or who)
         page = Page("https://a.example", "https://a.example", "题", "文字", None, "text", self.now, 0, is_cut=False)
-        ReadPageStore(self.database).save(id, "a", {1: page}, visitor_id=owner or who)
+        files = ReadPageStore(self.database, max_file_bytes=10)
+        files.save(id, "a", {1: page}, visitor_id=owner or who, bodies={1: b"bytes"})
         return id
 
     @property
@@ -88,7 +89,7 @@ class Installation:
 
     def counts(self) -> dict[str, int]:
         with self.database.read() as connection:
-            tables = (conversations, messages, visits, read_pages, preferences)
+            tables = (conversations, messages, visits, read_pages, attached_files, preferences)
             return {one.name: connection.execute(select(func.count()).select_from(one)).scalar_one() for one in tables}
 
     def exists(self, id: str) -> bool:
@@ -114,7 +115,14 @@ def test_what_was_deleted_goes_for_good_though_nobody_begins_another(database: D
         connection.execute(update(conversations).where(conversations.c.id == fresh).values(deleted=clock()))
     assert here.upkeep.run_if_due()
     assert [here.exists(id) for id in (gone, fresh, kept)] == [False, True, True]
-    assert here.counts() == {"conversations": 2, "messages": 4, "visits": 2, "read_pages": 2, "preferences": 0}
+    assert here.counts() == {
+        "conversations": 2,
+        "messages": 4,
+        "visits": 2,
+        "read_pages": 2,
+        "attached_files": 2,
+        "preferences": 0,
+    }
     here.store.restore(fresh, visitor_id="browser")
 
 
@@ -129,7 +137,14 @@ def test_a_conversation_goes_with_all_that_belongs_to_it(database: Database, clo
     clock.pass_(11 * DAY)
     here.upkeep.run_if_due()
     assert [here.exists(id) for id in (continued, of_account, shared, fresh)] == [False, False, True, True]
-    assert here.counts() == {"conversations": 2, "messages": 4, "visits": 2, "read_pages": 2, "preferences": 0}
+    assert here.counts() == {
+        "conversations": 2,
+        "messages": 4,
+        "visits": 2,
+        "read_pages": 2,
+        "attached_files": 2,
+        "preferences": 0,
+    }
     assert here.store.find_shared(share) == shared, "somebody may be about to open the link"
     here.store.stop_sharing(shared, visitor_id="browser")
     clock.pass_(2 * 3600)

@@ -101,7 +101,15 @@ def _references_and_remarks(message: Message, anchor: str, zone: tzinfo | None) 
     accessed = common.format_day(message, zone)
     lists = (
         Markup("<h3>%s</h3>%s")
-        % (name, references_html(sources, anchor=anchor if sources == message.cited else "", accessed=accessed))
+        % (
+            name,
+            references_html(
+                sources,
+                anchor=anchor if sources == message.cited else "",
+                accessed=accessed,
+                places=message.places,
+            ),
+        )
         for name, sources in common.source_lists(message)
     )
     return Markup().join(lists) + remarks

@@ -3,9 +3,10 @@
      "messages": [{"id", "role": "user"|"assistant", "label": "问"|"答", "text", "created",
         (of a question with attachments:) "files": [name],
         (of an answer:) "model", "seconds", "complete",
-        "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed"}],
+        "references": [{"number", "title", "url", "domain", "snippet", "summary" (the same), "published", "read", "accessed",
+            (of a file with pages that the answer rests on:) "pages": [number], (of any with places:) "places": [label]}],
         (where a source says statements without a number and is cited nowhere:) "agreeing": [as in references],
-        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence", "citations", …}], "uncited": [{"text", ("agreesWith": number, "check",) ("invented": [number of a source that does not exist],) …}],
+        "check": null or {"version", "statements": [{"text", "verdict", ("by": "model",) "score", "reason", "evidence": [{"source", "start", "end", "text", (of a page or slide:) "page": number, (of any place:) "place": label, (of a picture's text:) "recognized": true}], "citations", …}], "uncited": [{"text", ("agreesWith": number, "check",) ("invented": [number of a source that does not exist],) …}],
             (where a sentence without a number names articles that were looked up:) "statutes": [{"text", "statute": {"mark", "meaning", "cited", "note"}, …}],
             (where sources are cited that do not exist:) "invented": [{"at": place in the text, "numbers"}],
             (where a model was asked:) "opinion": {"model", "asked", "accepted", "tokens", "estimated"}},
@@ -30,6 +31,7 @@ from core.answer.export import common
 from core.answer.message import Message
 from core.base.text import clean, one_line
 from core.base.web_addresses import host_of
+from core.reading import Place
 from core.search.types import Source
 
 FORMAT = "wenyuan-conversation"
@@ -65,15 +67,15 @@ def _message_json(message: Message, zone: tzinfo | None, check_statutes: common.
     }
     if message.role == "user":
         return shared | ({"files": [one_line(name) for name in message.files]} if message.files else {})
-    accessed = common.format_day(message, zone)
+    accessed, places = common.format_day(message, zone), message.places
     check = with_statutes(message.check, check_statutes(message))
-    agreeing = [_reference_json(source, accessed) for source in message.agreeing]
+    agreeing = [_reference_json(source, accessed, places.get(source.number, ())) for source in message.agreeing]
     cases = common.case_findings(message, check_statutes)
     return shared | {
         "model": clean(message.model),
         "seconds": round(message.seconds, 1),
         "complete": message.ending is None and all(notice.kind not in BROKEN_OFF_KINDS for notice in message.notices),
-        "references": [_reference_json(source, accessed) for source in message.cited],
+        "references": [_reference_json(one, accessed, places.get(one.number, ())) for one in message.cited],
         **({"agreeing": agreeing} if agreeing else {}),
         "check": _move_places(check, message.unsourced_cuts).to_json() if check else None,
         "statutes": [verdict.to_json() for verdict in common.statute_findings(message, check_statutes)],
@@ -99,7 +101,9 @@ def _move_places(check: AnswerCheck, cuts: Sequence[Cut]) -> AnswerCheck:
     )
 
 
-def _reference_json(source: Source, accessed: str) -> dict[str, Any]:
+def _reference_json(source: Source, accessed: str, places: Sequence[Place]) -> dict[str, Any]:
+    pages = [one.page for one in places if one.page is not None]
+    where = {**({"pages": pages} if pages else {}), **({"places": [one.label for one in places]} if places else {})}
     return {
         "number": source.number,
         "title": one_line(source.title),
@@ -110,6 +114,7 @@ def _reference_json(source: Source, accessed: str) -> dict[str, Any]:
         "published": source.published,
         "read": source.read,
         "accessed": accessed,
+        **where,
     }
 
 

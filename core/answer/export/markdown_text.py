@@ -11,6 +11,7 @@ from core.answer.source_details import describe_source
 from core.base.inert_markdown import escape_line, link_target, make_inert
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
+from core.reading import Place
 from core.search.types import Source
 
 
@@ -48,18 +49,21 @@ def answer_as_markdown(
     for name, lines in checks.items():
         if shown := "\n".join(f"- {escape_line(line)}" for line in lines):
             parts += [f"**{name}**", shown]
-    accessed = common.format_day(message, zone)
+    accessed, places = common.format_day(message, zone), message.places
     for name, sources in common.source_lists(message):
-        parts += [f"**{name}**", "\n".join(_reference(source, accessed) for source in sources)]
+        parts += [
+            f"**{name}**",
+            "\n".join(_reference(source, accessed, places.get(source.number, ())) for source in sources),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
-def _reference(source: Source, accessed: str) -> str:
+def _reference(source: Source, accessed: str, places: Sequence[Place]) -> str:
     """Format a reference. Not a numbered list: Markdown would count 1, 2, 3 where the answer cites 1, 4, 7."""
     title = escape_line(source.title) or "（无标题）"
     if address := link_target(source.url):
         title = f"[{title}]({address}) — {escape_line(host_of(source.url))}"
-    details = escape_line(describe_source(source, accessed=accessed))
+    details = escape_line(describe_source(source, accessed=accessed, places=places))
     summary = escape_line(shorten(one_line(source.snippet), common.SUMMARY_LENGTH))
     after = (f"（{details}）" if details else "") + (f"：{summary}" if summary else "")
     return f"- \\[{source.number}\\] {title}{after}"

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from core.answer.export import common
 from core.answer.html.source_html import canonical_target, safe_web_address, site_name
 from core.answer.message import Message
+from core.answer.place_labels import join_numbers, join_places
 from core.base.text import is_chinese, one_line
 from core.legal.entities import CASES, LAWS, LIBRARY_LABELS
 from core.search.types import Source
@@ -48,6 +49,8 @@ class Reference:
     accessed: str
     language: str
     note: str
+    pages: tuple[int, ...] = ()
+    """The pages that the answers rest on."""
 
 
 def list_references(messages: Iterable[Message], zone: tzinfo | None = None) -> list[Reference]:
@@ -81,8 +84,14 @@ def _reference(number: int, uses: Sequence[tuple[int, Message, Source]], zone: t
         published=source.published if source.published and _DAY.fullmatch(source.published) else "",
         accessed=common.format_day(answer, zone) if kind is Kind.PAGE else "",
         language="zh-CN" if is_chinese(source.title) else "",
-        note="问源：" + "，".join(f"第 {place} 个回答的 [{one.number}]" for place, _, one in uses),
+        note="问源：" + "，".join(_use(place, by, one) for place, by, one in uses),
+        pages=tuple(page for _, by, one in uses for at in by.places.get(one.number, ()) if (page := at.page)),
     )
+
+
+def _use(place: int, answer: Message, source: Source) -> str:
+    where = join_places(answer.places.get(source.number, ()))
+    return f"第 {place} 个回答的 [{source.number}]{f'（{where}）' if where else ''}"
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -116,6 +125,7 @@ def _csl(reference: Reference) -> dict[str, Any]:
         "title": reference.title,
         "section": reference.section,
         "container-title" if reference.kind is Kind.PAGE else "source": reference.site,
+        "page": join_numbers(reference.pages, ", ", "-"),
         "URL": reference.address,
         "issued": _csl_date(reference.published),
         "accessed": _csl_date(reference.accessed),
@@ -143,6 +153,7 @@ def _ris_lines(reference: Reference) -> Iterator[str]:
         "TI": reference.title,
         "SE": reference.section,
         "T2" if reference.kind is Kind.PAGE else "DP": reference.site,
+        "SP": join_numbers(reference.pages, ", ", "-"),
         "PY": reference.published[:4],
         "DA": _ris_date(reference.published),
         "UR": reference.address,
@@ -173,6 +184,7 @@ def _bibtex(reference: Reference) -> str:
         "title": f"{{{_tex(reference.title)}}}",  # inner braces: its letters keep their case
         "number": _tex(reference.section),
         "organization" if reference.kind is Kind.PAGE else "howpublished": _tex(reference.site),
+        "pages": join_numbers(reference.pages, ", ", "--"),
         "date": reference.published,
         "year": reference.published[:4],
         "url": quote(reference.address, safe=_IN_ADDRESSES),

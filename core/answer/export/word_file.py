@@ -32,6 +32,7 @@ from core.answer.export.word_body import (
 )
 from core.answer.html.source_html import safe_web_address, site_name
 from core.answer.message import Message
+from core.answer.place_labels import join_places
 from core.answer.source_details import reading_status
 from core.base.text import one_line
 from core.search.types import Source
@@ -78,10 +79,11 @@ def _write_answer(
     _write_list(document, "依据核验", common.check_lines(message, check_statutes))
     _write_list(document, "法条核验", common.statute_lines(message, check_statutes))
     _write_list(document, "案号核验", common.case_lines(message, check_statutes))
+    accessed, places = common.format_day(message, zone), message.places
     for name, sources in common.source_lists(message):
         add_paragraph(document, name, "Heading 2")
         for source in sources:
-            _write_reference(document, source, anchor, common.format_day(message, zone))
+            _write_reference(document, source, anchor, accessed, join_places(places.get(source.number, ())))
     for remark in common.remarks(message):
         _write_remark(document, remark)
 
@@ -97,7 +99,7 @@ def _write_list(document: Document, title: str, lines: Iterable[str]) -> None:
         add_paragraph(document, one_line(line), "List Bullet")
 
 
-def _write_reference(document: Document, source: Source, anchor: str, accessed: str) -> None:
+def _write_reference(document: Document, source: Source, anchor: str, accessed: str, place: str) -> None:
     paragraph = add_paragraph(document, style=_REFERENCE_STYLE)
     name = bookmark_name(anchor, source.number)
     identity = f"{anchor[1:]}{source.number:03}"  # the file format requires a number
@@ -107,6 +109,8 @@ def _write_reference(document: Document, source: Source, anchor: str, accessed: 
     if address := safe_web_address(source.url):
         add_link(paragraph, address, address=address)
         paragraph.add_run(".")
+    if place:
+        paragraph.add_run(xml_safe(f" {place}."))
     if read := reading_status(source):
         paragraph.add_run(f"（{xml_safe(read)}）").font.color.rgb = _GREY
 

@@ -9,7 +9,8 @@ from itertools import groupby
 from markupsafe import Markup, escape
 
 from core.answer.check_results import AlignedWords, Difference, QuotedPassage, Verdict
-from core.answer.citation_verdicts import CitationVerdict
+from core.answer.citation_verdicts import COMPARED_VERDICTS, CitationVerdict
+from core.answer.place_labels import join_places
 from core.base.text import ELLIPSIS, clean, shorten
 
 PLAIN_LENGTH = 220
@@ -18,20 +19,18 @@ CONTEXT_LENGTH = 40
 """Characters that are shown before and after marked words."""
 
 
-_COMPARED = {Verdict.SUPPORTED, Verdict.CONTRADICTED}
-
-
 def comparison_html(verdict: CitationVerdict) -> Markup:
     """Return the statement above the passages. An open verdict has no marks: its passage is only the nearest one."""
-    words = verdict.alignment if verdict.verdict in _COMPARED else ()
+    words = verdict.alignment if verdict.verdict in COMPARED_VERDICTS else ()
     statement = _MarkedText(verdict.statement, ((one.start, one.end) for one in words))
     passages = [_marked_passage(passage, words) for passage in verdict.evidence]
     differences = verdict.differences if verdict.verdict is Verdict.CONTRADICTED else ()
     unplaced = [one for one in differences if not _mark_difference(one, statement, passages)]
     sides = _side_html("回答", statement.html())
     if passages:
-        head = "原文" if verdict.verdict in _COMPARED else "最接近的原文"
-        sides += _side_html(head, Markup(" … ").join(passage.html() for passage in passages))
+        head = "原文" if verdict.verdict in COMPARED_VERDICTS else "最接近的原文"
+        quoted = Markup(" … ").join(passage.html() for passage in passages)
+        sides += _side_html(head, quoted, join_places(verdict.places))
     compared = Markup('<span class="wy-compared%s">%s</span>') % (" aligned" if words else "", sides)
     return compared + Markup().join(_difference_html(one) for one in unplaced if one.stated not in verdict.reason)
 
@@ -42,8 +41,9 @@ def _marked_passage(passage: QuotedPassage, words: Iterable[AlignedWords]) -> _M
     )
 
 
-def _side_html(head: str, text: Markup) -> Markup:
-    return Markup("<span><b>%s</b><q>%s</q></span>") % (head, text)
+def _side_html(head: str, text: Markup, place: str = "") -> Markup:
+    where = Markup("<small>%s</small>") % place if place else Markup()
+    return Markup("<span><b>%s</b><q>%s</q>%s</span>") % (head, text, where)
 
 
 def _difference_html(difference: Difference) -> Markup:

@@ -6,29 +6,42 @@ Everything that a model, an engine or a web page wrote is escaped; links lead on
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from urllib.parse import quote, unquote, urlsplit
 
 from markupsafe import Markup, escape
 
 from core.answer.citation_verdicts import CitationVerdict, agreement_label
 from core.answer.html.comparison_html import comparison_html
+from core.answer.place_labels import join_places
 from core.answer.source_details import AGREEING, CITED, NOT_CITED, OFFICIAL, describe_source, is_official
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.entities import LAWS
+from core.reading import Place
 from core.search.types import SearchResult, Source
 
 _NOTHING = Markup()
 _FIRST_WORDS, _SUMMARY_LENGTH = 36, 120
 _WHOLE_SNIPPET = 2_000
 _TITLE_LENGTH = 160
+_PLACE_LENGTH = 24
 
 
-def references_html(sources: Iterable[Source], *, anchor: str = "", app_url: str = "", accessed: str = "") -> Markup:
-    """Return the list of references. `accessed`: the day of access, for lists that are read elsewhere."""
-    rows = Markup().join(_reference(source, anchor, app_url, accessed) for source in sources)
+def references_html(
+    sources: Iterable[Source],
+    *,
+    anchor: str = "",
+    app_url: str = "",
+    accessed: str = "",
+    places: Mapping[int, Sequence[Place]] = MappingProxyType({}),
+) -> Markup:
+    """Return the list of references. `accessed`: the day of access, for lists that are read elsewhere. `places`: the
+    places in each source that the answer rests on."""
+    known = ((source, join_places(places.get(source.number, ()))) for source in sources)
+    rows = Markup().join(_reference(source, anchor, app_url, accessed, place) for source, place in known)
     return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
@@ -69,12 +82,14 @@ def _panel_row(source: Source, states: Mapping[int, str] | None, official: Itera
     return Markup('<li value="%s" class="%s">%s</li>') % (source.number, kind, entry)
 
 
-def _reference(source: Source, anchor: str, app_url: str, accessed: str) -> Markup:
+def _reference(source: Source, anchor: str, app_url: str, accessed: str, place: str) -> Markup:
     identity = back = _NOTHING
     if anchor:
         identity = Markup(' id="%s-ref-%s"') % (anchor, source.number)
         back = Markup(' <a class="back" href="#%s-cite-%s" title="回到正文">↩</a>') % (anchor, source.number)
-    entry = _entry(source.title, source.url, source.snippet, app_url, back, describe_source(source, accessed=accessed))
+    where = Markup(' <span class="place">%s</span>') % place if place else _NOTHING
+    details = describe_source(source, accessed=accessed)
+    entry = _entry(source.title, source.url, source.snippet, app_url, where + back, details)
     return Markup('<li value="%s"%s>%s</li>') % (source.number, identity, entry)
 
 
@@ -161,7 +176,8 @@ def chip_html(
 ) -> Markup:
     """Return the number, the sign of its verdict, and a card that opens over it, as a tap gives it the focus."""
     target = link_target(source.url, app_url)
-    says = f"来源 {source.number}，{verdict.label}" if verdict else f"来源 {source.number}"
+    place = shorten(verdict.place_label, _PLACE_LENGTH) if verdict else ""
+    says = "，".join(filter(None, (f"来源 {source.number}", verdict.label if verdict else "", place)))
     shown = agreement_label(source.number) if verdict and not verdict.is_citation else source.number
     number = Markup("<span>%s</span>") % shown
     if target:
@@ -172,7 +188,8 @@ def chip_html(
         else _NOTHING
     )
     kind = f"cite {verdict.css_class}" if verdict else "cite"
-    inside = number + mark + _card_html(source, app_url, verdict)
+    where = Markup("<small>%s</small>") % place if place else _NOTHING
+    inside = number + where + mark + _card_html(source, app_url, verdict)
     return Markup('<sup class="%s"%s tabindex="-1">%s</sup>') % (kind, identity, inside)
 
 
@@ -193,7 +210,14 @@ def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) 
     inside = Markup('<span class="wy-verdict %s">%s</span>') % (verdict.css_class, verdict.heading)
     inside += comparison_html(verdict)
     words = "在原文中查看" if verdict.passage else "打开来源"
+    if source and source.read == "file":
+        return inside + (passage_button(source.number, verdict.evidence[0].start) if verdict.evidence else _NOTHING)
     return inside + (_source_link(source, app_url, verdict.passage, words) if source else _NOTHING)
+
+
+def passage_button(number: int, start: int) -> Markup:
+    """Return the button that opens 来源原文 at a passage of a file (core/ui/scripts/passages.js)."""
+    return Markup('<button type="button" data-passage="%s/%s">在原文中查看</button>') % (number, start)
 
 
 def _quote_html(passage: Markup) -> Markup:

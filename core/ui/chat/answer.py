@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import streamlit as st
 from markupsafe import Markup
@@ -21,6 +22,7 @@ from core.answer import (
     split_clean_blocks,
 )
 from core.answer.check_results import AnswerCheck
+from core.reading import Place
 from core.search.types import SearchResult, Source
 from core.ui import session
 from core.ui.escape import draw_html
@@ -67,9 +69,15 @@ def _is_special(block: Block) -> bool:
     return block.kind in {"code", "math"}
 
 
-def draw_references(sources: Sequence[Source], *, anchor: str = "", title: str = "参考文献") -> None:
+def draw_references(
+    sources: Sequence[Source],
+    *,
+    anchor: str = "",
+    title: str = "参考文献",
+    places: Mapping[int, Sequence[Place]] = MappingProxyType({}),
+) -> None:
     heading = Markup('<div class="wy-refs-title">%s</div>') % title
-    draw_html(heading + references_html(sources, anchor=anchor, app_url=app_url()))
+    draw_html(heading + references_html(sources, anchor=anchor, app_url=app_url(), places=places))
 
 
 def draw_source_list(sources: Sequence[Source]) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 from streamlit.delta_generator import DeltaGenerator
 
-from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources
+from core.answer import AGREEING_SOURCES, NO_SOURCES_NOTE, agreeing_sources, places_by_source
 from core.answer.check_results import AnswerCheck
 from core.answer.events import INVENTED_KIND, KINDS_BELOW_TEXT
 from core.answer.message import Message
@@ -101,10 +101,11 @@ def draw_below_answer(app: App, entry: Message, check: AnswerCheck | None, *, is
         if not entry.cited and app.model.choice.is_embedded:  # the embedded model found nothing to quote
             model_settings.draw_offer(app)
     citation_check.draw(app, entry, check)
+    places = places_by_source(check)
     if entry.cited:
-        draw_references(entry.cited, anchor=entry.id)
+        draw_references(entry.cited, anchor=entry.id, places=places)
     if agreeing := agreeing_sources(check, entry.sources, entry.cited):
-        draw_references(agreeing, title=AGREEING_SOURCES)
+        draw_references(agreeing, title=AGREEING_SOURCES, places=places)
     answer_actions.draw(app, entry, is_last=is_last)
 
 

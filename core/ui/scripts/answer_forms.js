@@ -63,6 +63,7 @@ const reference = (item) => {
     title: (link ?? item.querySelector("span"))?.textContent.trim() ?? "",
     address: link && /^https?:$/.test(link.protocol) ? link.href : "",
     site: part(".domain"),
+    place: part(".place"),
     day: /^\d{4}-\d\d-\d\d/.exec(part(".about"))?.[0] ?? "",
     about: part(".about"),
     summary: part(".summary"),

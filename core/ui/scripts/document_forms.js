@@ -22,7 +22,7 @@ window.wyForms.html = {
   // Not a list of theirs: they would count 1, 2, 3 where the text cites 1, 4, 7.
   references: (name, sources) => {
     const line = (one) => {
-      const facts = [escaped(one.title), escaped(one.site), one.day, link(one.address, escaped(one.address))];
+      const facts = [escaped(one.title), escaped(one.site), escaped(one.place), one.day, link(one.address, escaped(one.address))];
       return tag("p", `[${one.number}] ${facts.filter(Boolean).join(" · ")}`);
     };
     return [tag("h4", escaped(name)), ...sources.map(line)].join("\n");
@@ -51,7 +51,7 @@ window.wyForms.plain = {
   table: (rows) => rows.map((cells) => cells.map((one) => one.text.replace(/\s+/g, " ")).join("\t")).join("\n"),
   code: asItIs,
   references: (name, sources) => {
-    const line = (one) => `[${one.number}] ${[one.title, one.site, one.day, one.address].filter(Boolean).join(" · ")}`;
+    const line = (one) => `[${one.number}] ${[one.title, one.site, one.place, one.day, one.address].filter(Boolean).join(" · ")}`;
     return [name, ...sources.map(line)].join("\n");
   },
   P: asItIs,

@@ -3,8 +3,9 @@ const quoted = (text) => text.replace(/^/gm, "> ");
 const indented = (mark, text) => mark + text.replace(/\n/g, `\n${" ".repeat(mark.length)}`);
 const row = (cells) => `| ${cells.map((cell) => cell.text.replace(/\n/g, "\x3cbr>")).join(" | ")} |`;
 const inert = (text) => text.replace(/\x3c(?=[a-z/!?])/gi, "\\$&").replace(/\](?=[([])/g, "\\]");
+const bracket = (text) => text && `（${inert(text)}）`;
 const title = (text) => inert(text).replace(/(?!\\)[[\]]/g, "\\$&");
-const known = ({ about, summary }) => (about && `（${inert(about)}）`) + (summary && `：${inert(summary)}`);
+const known = ({ place, about, summary }) => bracket([place, about].filter(Boolean).join(" · ")) + (summary && `：${inert(summary)}`);
 window.wyForms.markdown = {
   betweenBlocks: "\n\n",
   betweenLines: "\n",
