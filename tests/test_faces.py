@@ -39,7 +39,7 @@ FACES = {
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
     """,
     "core.reading": """
-        DocumentComment FILE_KINDS FileError Page PageKind Passage Place ReadOutcome Reader ReadingError
+        DocumentComment FILE_KINDS FileError FilePart Page PageKind Passage Place ReadOutcome Reader ReadingError
         ReadingSettings TextSection count_instructions decode_body is_attachment place_at select_passages
     """,
     "core.llm": """

@@ -2,6 +2,7 @@ from .attached_files import FILE_KINDS, is_attachment
 from .charset_detection import decode_body
 from .errors import FileError, ReadingError
 from .extraction_types import DocumentComment
+from .file_parts import FilePart
 from .page import Page, PageKind
 from .passages import Passage, select_passages
 from .prompt_injection import count_instructions
@@ -13,6 +14,7 @@ __all__ = [
     "FILE_KINDS",
     "DocumentComment",
     "FileError",
+    "FilePart",
     "Page",
     "PageKind",
     "Passage",

@@ -22,6 +22,7 @@ from typing import Any
 from core.reading.confinement import confine_process
 from core.reading.extract import extract_text
 from core.reading.extraction_types import DocumentComment, NotReadable
+from core.reading.file_text import extract_file
 from core.reading.word_document import add_comments
 from core.reading.worker_protocol import receive_frame, send_frame
 
@@ -42,7 +43,7 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_PROF, wanted["seconds"])
         answer, made = _run_task(body, wanted)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        send_frame(parent, json.dumps(answer).encode(), made)
+        send_frame(parent, json.dumps(answer, ensure_ascii=False).encode(), made)
 
 
 def _load_codecs() -> None:
@@ -57,6 +58,8 @@ def _run_task(body: bytes, task: dict[str, Any]) -> tuple[dict[str, object], byt
     try:
         if "remarks" in task:
             return {}, add_comments(body, (DocumentComment(*remark) for remark in task["remarks"]), task["author"])
+        if "suffix" in task:
+            return asdict(extract_file(body, task["suffix"], task["first_page"], task["page_count"])), b""
         return asdict(extract_text(body, task["content_type"])), b""
     except NotReadable as error:
         return {"reason": error.reason}, b""

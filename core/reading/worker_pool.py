@@ -22,7 +22,7 @@ from core.base.settings import child_environment
 from core.base.tuning import use_all_cores
 from core.reading.confinement import Confinement
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
-from core.reading.worker_answers import DOCUMENT, READY, TEXT, FailureAnswer, parse_answer
+from core.reading.worker_answers import DOCUMENT, FILE_TEXT, READY, TEXT, FailureAnswer, parse_answer
 from core.reading.worker_protocol import receive_frame, send_frame
 
 log = logging.getLogger(__name__)
@@ -61,12 +61,17 @@ class WorkerPool:
     def _start_idle_worker(self) -> _Worker:
         return self._idle.get() or self._start_worker()
 
-    def extract(
-        self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
-    ) -> ExtractedText:
+    def extract(self, body: bytes, content_type: str, deadline: Deadline) -> ExtractedText:
         """Return the extracted text, within the deadline whatever the bytes are. Raise NotReadable."""
-        task = {"content_type": content_type, "seconds": seconds}
+        task = {"content_type": content_type, "seconds": PAGE_SECONDS}
         return ExtractedText(**dict(self._ask(task, body, deadline, TEXT)[0]))
+
+    def extract_file(
+        self, body: bytes, suffix: str, first_page: int, page_count: int, deadline: Deadline
+    ) -> ExtractedText:
+        """Return the text of these pages of a PDF, or of all of another file. Raise NotReadable."""
+        pages = {"suffix": suffix, "first_page": first_page, "page_count": page_count}
+        return ExtractedText(**dict(self._ask(pages | {"seconds": FILE_SECONDS}, body, deadline, FILE_TEXT)[0]))
 
     def add_comments(self, body: bytes, comments: Sequence[DocumentComment], author: str, deadline: Deadline) -> bytes:
         """Return a Word document with comments. Raise NotReadable."""
