@@ -40,7 +40,7 @@ FACES = {
     """,
     "core.reading": """
         DocumentComment FILE_KINDS FileError Page PageKind Passage Place ReadOutcome Reader ReadingError
-        ReadingSettings TextSection count_instructions decode_body is_attachment place_at select_passages
+        ReadingSettings Span TextSection count_instructions decode_body is_attachment place_at select_passages
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit

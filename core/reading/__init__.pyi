@@ -3,7 +3,7 @@ from .charset_detection import decode_body
 from .errors import FileError, ReadingError
 from .extraction_types import DocumentComment
 from .page import Page, PageKind
-from .passages import Passage, select_passages
+from .passages import Passage, Span, select_passages
 from .prompt_injection import count_instructions
 from .reader import Reader, ReadOutcome
 from .sections import Place, TextSection, place_at
@@ -21,6 +21,7 @@ __all__ = [
     "Reader",
     "ReadingError",
     "ReadingSettings",
+    "Span",
     "TextSection",
     "count_instructions",
     "decode_body",
