@@ -70,7 +70,7 @@ class ChineseFont(PdfSysfontBase):  # type: ignore[misc]  # pypdfium2 has no typ
         return 0
 
     def DeleteFont(self, *_: object) -> None:
-        """It stays."""
+        """Keep the font: it is needed again."""
 
 
 def load_chinese_font() -> bool:
