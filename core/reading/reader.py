@@ -151,6 +151,15 @@ class Reader:
                 return
             first, count, room = following, PART_PAGES, room - len(found.text)
 
+    def draw_page(self, body: bytes, number: int, passages: Sequence[str], *, name: str = "文件") -> bytes:
+        """Return a page of a PDF, numbered from 1, as a PNG picture with the passages of its text marked.
+
+        Of a passage that continues on another page, the part on this page is marked. Raise FileError."""
+        try:
+            return self._workers.draw_page(body, number, passages, Deadline(FILE_TIMEOUT)).png()
+        except NotReadable as error:
+            raise FileError(error.reason, name=name, number=number) from None
+
     def add_comments(self, name: str, body: bytes, comments: Sequence[DocumentComment], author: str) -> bytes:
         """Return a Word document with comments at these positions of its text. Raise FileError."""
         try:

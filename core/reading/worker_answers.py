@@ -12,6 +12,7 @@ from core.base.text import clean, one_line
 from core.reading.errors import Reason
 from core.reading.extraction_types import NotReadable
 from core.reading.page import MAX_FILE_TEXT, MAX_TEXT, MAX_TITLE, PageKind
+from core.reading.pictures import MAX_SIDE
 from core.reading.sections import MAX_SECTIONS, TextSection
 
 Answer = TypeVar("Answer")
@@ -76,6 +77,13 @@ class DocumentAnswer(_Answer):
     """The head of an answer whose body is a document. It says nothing."""
 
 
+class PictureAnswer(_Answer):
+    """The size of a picture in pixels, whose body is its pixels: three bytes for each."""
+
+    width: int = Field(ge=1, le=MAX_SIDE)
+    height: int = Field(ge=1, le=MAX_SIDE)
+
+
 class ReadyAnswer(_Answer):
     """The fields of Confinement."""
 
@@ -86,6 +94,7 @@ class ReadyAnswer(_Answer):
 TEXT = TypeAdapter[TextAnswer | FailureAnswer](TextAnswer | FailureAnswer)
 FILE_TEXT = TypeAdapter[FileTextAnswer | FailureAnswer](FileTextAnswer | FailureAnswer)
 DOCUMENT = TypeAdapter[DocumentAnswer | FailureAnswer](DocumentAnswer | FailureAnswer)
+PICTURE = TypeAdapter[PictureAnswer | FailureAnswer](PictureAnswer | FailureAnswer)
 READY = TypeAdapter[ReadyAnswer](ReadyAnswer)
 
 

@@ -22,7 +22,8 @@ from core.base.settings import child_environment
 from core.base.tuning import use_all_cores
 from core.reading.confinement import Confinement
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
-from core.reading.worker_answers import DOCUMENT, FILE_TEXT, READY, TEXT, FailureAnswer, parse_answer
+from core.reading.pictures import PIXEL_BYTES, Picture
+from core.reading.worker_answers import DOCUMENT, FILE_TEXT, PICTURE, READY, TEXT, FailureAnswer, parse_answer
 from core.reading.worker_protocol import receive_frame, send_frame
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,14 @@ class WorkerPool:
         """Return a Word document with comments. Raise NotReadable."""
         task = {"remarks": comments, "author": author, "seconds": FILE_SECONDS}
         return self._ask(task, body, deadline, DOCUMENT)[1]
+
+    def draw_page(self, body: bytes, number: int, passages: Sequence[str], deadline: Deadline) -> Picture:
+        """Return the picture of a page with the passages marked. Raise NotReadable."""
+        task = {"draw": number, "passages": passages, "seconds": FILE_SECONDS}
+        size, pixels = self._ask(task, body, deadline, PICTURE)
+        if len(pixels) != size.width * size.height * PIXEL_BYTES:
+            raise NotReadable("broken")
+        return Picture(size.width, size.height, pixels)
 
     def confinement(self, deadline: Deadline) -> Confinement:
         """Return what confines a worker. Raise NotReadable."""
