@@ -39,9 +39,9 @@ FACES = {
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
     """,
     "core.reading": """
-        DocumentComment FILE_KINDS FileError Page PageKind Passage Place ReadOutcome Reader ReadingError
-        ReadingSettings TextSection count_instructions decode_body decode_sections encode_sections
-        is_attachment place_at select_passages
+        DocumentComment FILE_KINDS FileError FilePart Page PageKind Passage Place ReadOutcome Reader
+        ReadingError ReadingSettings Span TextSection count_instructions decode_body decode_sections
+        encode_sections is_attachment place_at select_passages
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit

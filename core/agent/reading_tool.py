@@ -100,7 +100,10 @@ class ReadPageTool(AgentTool):
         if focus:  # passages near the snippet would repeat what the model already knows
             read = [replace(source, snippet="") for source in read]
         asked = focus or self.context.question
-        _, block = format_within_budget([*read, *unread], self.context.settings, pages=pages, question=asked)
+        spans = self.context.run_sources.found_spans
+        _, block = format_within_budget(
+            [*read, *unread], self.context.settings, pages=pages, found_spans=spans, question=asked
+        )
         note = "".join((*_status_sentences(read, unread), remark))
         return Observation(f"（{note}）\n{block}", ok=bool(read), summary=_summary(read, unread))
 

@@ -308,7 +308,16 @@ class _AgentAnswer:
         return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(self._run_sources.refreshed(wanted))}"
 
     def _sources_text(self, sources: Sequence[Source]) -> str:
-        return format_within_budget(sources, self._settings, pages=self._run_sources.pages, question=self._question)[1]
+        return self._fit_sources(sources)[1]
+
+    def _fit_sources(self, sources: Sequence[Source]) -> tuple[tuple[Source, ...], str]:
+        return format_within_budget(
+            sources,
+            self._settings,
+            pages=self._run_sources.pages,
+            found_spans=self._run_sources.found_spans,
+            question=self._question,
+        )
 
     async def _plan_excerpts(self, given: dict[str, Any]) -> AgentAction | AgentFinish:
         """Return the next step without a model. The texts are counted as if a model read and wrote them."""
@@ -324,9 +333,13 @@ class _AgentAnswer:
         return AgentAction(step.tool, step.query, "") if step.tool else AgentFinish({"output": answer}, "")
 
     def _excerptable(self) -> list[Source]:
-        pages = self._run_sources.pages
-        kept, _ = format_within_budget(self._run_sources.sources, self._settings, pages=pages, question=self._question)
-        return excerptable(kept, self._settings, pages=pages, question=self._question)
+        return excerptable(
+            self._fit_sources(self._run_sources.sources)[0],
+            self._settings,
+            pages=self._run_sources.pages,
+            found_spans=self._run_sources.found_spans,
+            question=self._question,
+        )
 
     def _excerpts(self, sources: Sequence[Source], *, searched: bool) -> str:
         state: SearchState = "empty" if self._handler.tool_succeeded else "failed"

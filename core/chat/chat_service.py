@@ -212,7 +212,13 @@ class _ChatAnswer:
     def _excerpts(self) -> Iterator[RunEvent]:
         """Answer with sentences of the sources that speak about the question or its rewritten form."""
         asked = self._question_and_query
-        quoted = excerptable(self._sources, self._settings, pages=self._run_sources.pages, question=asked)
+        quoted = excerptable(
+            self._sources,
+            self._settings,
+            pages=self._run_sources.pages,
+            found_spans=self._run_sources.found_spans,
+            question=asked,
+        )
         query = self._query.text if self._original_question else ""
         text = write_excerpts(self._question.text, quoted, search=self._search_state, query=query)
         yield TextDelta(text)
@@ -296,7 +302,13 @@ class _ChatAnswer:
     def _fit_sources(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
         """Return the sources that fit the prompt, in their current state, and their text."""
         now, asked = self._run_sources.refreshed(sources), self._question_and_query
-        return format_within_budget(now, self._settings, pages=self._run_sources.pages, question=asked)
+        return format_within_budget(
+            now,
+            self._settings,
+            pages=self._run_sources.pages,
+            found_spans=self._run_sources.found_spans,
+            question=asked,
+        )
 
     async def _answer_with_native_search(self) -> AsyncGenerator[RunEvent]:
         """Let the model search the web itself while it answers. May raise ModelCannotSearch before any event."""

@@ -2,8 +2,9 @@ from .attached_files import FILE_KINDS, is_attachment
 from .charset_detection import decode_body
 from .errors import FileError, ReadingError
 from .extraction_types import DocumentComment
+from .file_parts import FilePart
 from .page import Page, PageKind
-from .passages import Passage, select_passages
+from .passages import Passage, Span, select_passages
 from .prompt_injection import count_instructions
 from .reader import Reader, ReadOutcome
 from .section_codec import decode_sections, encode_sections
@@ -14,6 +15,7 @@ __all__ = [
     "FILE_KINDS",
     "DocumentComment",
     "FileError",
+    "FilePart",
     "Page",
     "PageKind",
     "Passage",
@@ -22,6 +24,7 @@ __all__ = [
     "Reader",
     "ReadingError",
     "ReadingSettings",
+    "Span",
     "TextSection",
     "count_instructions",
     "decode_body",

@@ -9,7 +9,7 @@ import codecs
 import re
 from dataclasses import replace
 
-from core.base.text import clean, is_blank, one_line, shorten
+from core.base.text import is_blank, one_line, shorten
 from core.reading.charset_detection import decode_body
 from core.reading.extraction_types import ExtractedText, NotReadable
 from core.reading.html_text import read_html
@@ -17,14 +17,15 @@ from core.reading.page import MAX_TEXT, MAX_TITLE
 from core.reading.pdf_text import read_pdf
 from core.reading.plain_text import read_feed, read_text
 from core.reading.prompt_injection import count_instructions
+from core.reading.sections import clean_with_sections
 from core.reading.word_document import is_docx, read_docx
 
 _HEAD = 1_024
-_ZIP = b"PK\x03\x04"
+ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """Word documents of before 2007, and newer ones that are encrypted."""
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_NOT_TEXT = (_ZIP, _OLE, b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x1f\x8b", b"7z\xbc\xaf", b"\x7fELF", b"Rar!")
+_NOT_TEXT = (ZIP, _OLE, b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x1f\x8b", b"7z\xbc\xaf", b"\x7fELF", b"Rar!")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _FEED = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|rdf:RDF)\b", re.DOTALL)
 _MARKUP = re.compile(
@@ -36,31 +37,48 @@ GARBAGE_SHARE = 0.1
 
 def extract_text(body: bytes, content_type: str) -> ExtractedText:
     """Return the text of a PDF, Word document, feed, web page or plain text. Raise NotReadable."""
-    if b"%PDF-" in body[:_HEAD]:
+    if is_pdf(body):
         found = read_pdf(body, max_text=MAX_TEXT)
-    elif body.startswith(_ZIP) and is_docx(body):
+        if not found.text:
+            raise NotReadable("scanned")
+    elif body.startswith(ZIP) and is_docx(body):
         found = read_docx(body)
-    elif body.startswith(_OLE) and _ENCRYPTED in body:
-        raise NotReadable("locked")
-    elif body.startswith(_NOT_TEXT) or (b"\0" in body[:_HEAD] and not body.startswith(_UTF_16)):
-        raise NotReadable("binary")
     else:
+        refuse_binary(body)
         found = _read_markup_or_text(decode_body(body, content_type), content_type.lower())
-    text = clean(found.text).strip()
-    if is_blank(text):
+    found = tidied(found, MAX_TEXT)
+    if is_blank(found.text):
         raise NotReadable("empty")
+    return found
+
+
+def is_pdf(body: bytes) -> bool:
+    return b"%PDF-" in body[:_HEAD]
+
+
+def refuse_binary(body: bytes) -> None:
+    """Raise NotReadable for bytes that are no text."""
+    if body.startswith(_OLE) and _ENCRYPTED in body:
+        raise NotReadable("locked")
+    if body.startswith(_NOT_TEXT) or (b"\0" in body[:_HEAD] and not body.startswith(_UTF_16)):
+        raise NotReadable("binary")
+
+
+def tidied(found: ExtractedText, limit: int) -> ExtractedText:
+    """Return at most `limit` characters of a text without invisible ones, and its places that look like instructions."""
+    text, sections = clean_with_sections(found.text, found.sections, limit=limit)
     return replace(
         found,
-        text=text[:MAX_TEXT],
+        text=text,
+        sections=sections,
         title=shorten(one_line(found.title), MAX_TITLE),
-        instructions=count_instructions(text[:MAX_TEXT]),
-        is_cut=found.is_cut or len(text) > MAX_TEXT,
+        instructions=count_instructions(text),
+        is_cut=found.is_cut or len(found.text) > limit,
     )
 
 
 def _read_markup_or_text(text: str, content_type: str) -> ExtractedText:
-    if _is_garbage(text[:_HEAD]):
-        raise NotReadable("binary")
+    refuse_garbage(text)
     if _FEED.match(text):
         return read_feed(text)
     says_text = content_type.startswith(("text/plain", "text/markdown"))
@@ -69,6 +87,9 @@ def _read_markup_or_text(text: str, content_type: str) -> ExtractedText:
     return read_text(text)
 
 
-def _is_garbage(text: str) -> bool:
-    unprintable = sum(not (c.isprintable() or c.isspace()) or c == "\ufffd" for c in text)
-    return unprintable > GARBAGE_SHARE * len(text)
+def refuse_garbage(text: str) -> None:
+    """Raise NotReadable for decoded bytes that were no text."""
+    head = text[:_HEAD]
+    unprintable = sum(not (c.isprintable() or c.isspace()) or c == "\ufffd" for c in head)
+    if unprintable > GARBAGE_SHARE * len(head):
+        raise NotReadable("binary")

@@ -24,6 +24,12 @@ class ExtractedText:
     sections: tuple[TextSection, ...] = ()
     uncertain: tuple[tuple[int, int], ...] = ()
     """`sections` and `uncertain` are those of `Page`."""
+    modified: str | None = None
+    """ISO day of the last change, if the file states one."""
+    pages: int = 0
+    """Number of pages or slides of the whole file; 0 where it has none."""
+    unread_pages: tuple[int, ...] = ()
+    """Numbers of the pages that are pictures without a text layer."""
 
     def page(self, address: str, final_address: str) -> Page:
         """Return the text as a page that was read just now."""

@@ -12,9 +12,11 @@ from core.reading.prompt_injection import count_instructions
 from core.reading.sections import TextSection
 from core.search.types import SearchResult
 
-PageKind = Literal["html", "pdf", "docx", "feed", "text"]
+PageKind = Literal["html", "pdf", "docx", "pptx", "xlsx", "csv", "epub", "eml", "markdown", "feed", "text", "image"]
 MAX_TEXT = 400_000
-"""Limit in characters: a book, and more than any question needs."""
+"""Limit in characters for a page of the web: a book, and more than any question needs."""
+MAX_FILE_TEXT = 2_000_000
+"""Limit in characters for a reader's own file, which is read whole: 1,000 dense pages."""
 MAX_TITLE = 200
 
 

@@ -17,6 +17,8 @@ SNIPPET_WEIGHT = 0.5
 """Weight of the engine's snippet, which was chosen for the query too. The question itself counts more."""
 MIN_SCORE_SHARE = 0.2
 """Share of the best score that a passage needs. One with less says nothing more about the question."""
+FOUND_SCORE, NEIGHBOUR_SCORE = 5.0, 3.0
+"""Scores of what a search found and of what stands beside it: above all others."""
 Span = tuple[int, int]
 _FULL_WIDTH = {code + 0xFEE0: code for code in range(0x21, 0x7F)}
 
@@ -30,15 +32,19 @@ class Passage:
     """Position in the page's text, like `start`."""
     text: str
     score: float
-    """Score from 0 to 1.5: how much of the question and of the engine's snippet the passage has."""
+    """Score from 0 to 1.5: how much of the question and of the engine's snippet the passage has; more if a search found it."""
 
 
-def select_passages(page: Page, question: str, *, snippet: str = "", budget: int) -> list[Passage]:
+def select_passages(
+    page: Page, question: str, *, snippet: str = "", budget: int, found_spans: Sequence[Span] = ()
+) -> list[Passage]:
     """Return whole sentences in page order, at most `budget` characters; the beginning of the page if nothing matches.
-    `snippet` is the engine's: its place in the page is about the query. Neighbouring passages are joined."""
+    `snippet` is the engine's: its place in the page is about the query. `found_spans` were found by a search in the text,
+    best first: they go before all others, then what stands beside them. Neighbouring passages are joined."""
     pieces = list(_pieces(page.text, min(PASSAGE_CHARS, budget)))
     scores = _scores(page.text, pieces, question, snippet)
     worth_telling = MIN_SCORE_SHARE * max(scores, default=0.0)
+    scores = _prefer_found(pieces, scores, found_spans)
     nexts = [start for start, _ in pieces[1:]] + [len(page.text)]
     chosen: list[int] = []
     left = budget
@@ -78,6 +84,17 @@ def _scores(text: str, pieces: Sequence[Span], question: str, snippet: str) -> l
             present[bisect_right(starts, position) - 1].add(term)
     about_question, about_snippet = idf_weights(asked, present), idf_weights(quoted, present)
     return [coverage(about_question, found) + SNIPPET_WEIGHT * coverage(about_snippet, found) for found in present]
+
+
+def _prefer_found(pieces: Sequence[Span], scores: Sequence[float], found_spans: Sequence[Span]) -> list[float]:
+    """Return the scores, with the pieces of the found spans first, those of an earlier span before those of a later one."""
+    preferred, starts = list(scores), [start for start, _ in pieces]
+    for rank, (start, end) in enumerate(found_spans):
+        first, last = max(bisect_right(starts, start) - 1, 0), bisect_right(starts, end - 1) - 1
+        for index in range(max(first - 1, 0), min(last + 2, len(pieces))):
+            score = FOUND_SCORE if first <= index <= last else NEIGHBOUR_SCORE
+            preferred[index] = max(preferred[index], score - rank / (rank + 1))
+    return preferred
 
 
 def _positions(text: str, term: str) -> Iterator[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -19,10 +19,11 @@ from core.reading.confinement import Confinement
 from core.reading.download import Downloader, FetchTarget
 from core.reading.errors import FileError, ReadingError
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
-from core.reading.page import Page
+from core.reading.file_parts import FIRST_PART_PAGES, MAX_FILE_PAGES, PART_PAGES, FilePart, join_parts
+from core.reading.page import MAX_FILE_TEXT, Page
 from core.reading.page_cache import CachedPage, PageCache
 from core.reading.settings import ReadingSettings
-from core.reading.worker_pool import FILE_SECONDS, WorkerPool
+from core.reading.worker_pool import WorkerPool
 
 log = logging.getLogger(__name__)
 
@@ -112,11 +113,52 @@ class Reader:
     def read_file(self, name: str, body: bytes) -> Page:
         """Read a file that a reader attached. Raise FileError."""
         shown = check_file(name, len(body), megabytes=self.max_megabytes)
+        whole = join_parts(list(self._file_parts(shown, body, Deadline(FILE_TIMEOUT))))
+        if not whole.text:
+            raise FileError("scanned", name=shown)
+        return file_page(shown, whole)
+
+    def read_file_parts(self, name: str, body: bytes) -> Iterator[FilePart]:
+        """Yield the parts of a file in order: a PDF as its first 10 pages, then 40 each; another file as one part.
+
+        Parts whose pages are all pictures have no text. Raise FileError, for a file in which no part has text at the
+        end unless `can_recognize`."""
+        shown = check_file(name, len(body), megabytes=self.max_megabytes)
+        has_text = False
+        for part in self._file_parts(shown, body):
+            has_text = has_text or bool(part.text)
+            yield part
+        if not has_text and not self.can_recognize:
+            raise FileError("scanned", name=shown)
+
+    can_recognize = False
+    """Whether text can be recognized in pictures."""
+
+    def _file_parts(self, name: str, body: bytes, deadline: Deadline | None = None) -> Iterator[FilePart]:
+        """Yield the parts of a file, each within its own time or all within the deadline. Raise FileError."""
+        suffix = name.rpartition(".")[2].lower()
+        first, count, room = 1, FIRST_PART_PAGES, MAX_FILE_TEXT
+        while True:
+            try:
+                found = self._workers.extract_file(body, suffix, first, count, deadline or Deadline(FILE_TIMEOUT))
+            except NotReadable as error:
+                raise FileError(error.reason, name=name) from None
+            following = first + count
+            may_follow = found.kind == "pdf" and following <= MAX_FILE_PAGES and len(found.text) < room
+            has_more = found.is_cut and may_follow
+            yield FilePart.from_extracted(found, first_page=first, is_cut=found.is_cut and not has_more)
+            if not has_more:
+                return
+            first, count, room = following, PART_PAGES, room - len(found.text)
+
+    def draw_page(self, body: bytes, number: int, passages: Sequence[str], *, name: str = "文件") -> bytes:
+        """Return a page of a PDF, numbered from 1, as a PNG picture with the passages of its text marked.
+
+        Of a passage that continues on another page, the part on this page is marked. Raise FileError."""
         try:
-            extracted = self._workers.extract(body, "text/plain", Deadline(FILE_TIMEOUT), seconds=FILE_SECONDS)
+            return self._workers.draw_page(body, number, passages, Deadline(FILE_TIMEOUT)).png()
         except NotReadable as error:
-            raise FileError(error.reason, name=shown) from None
-        return file_page(shown, extracted)
+            raise FileError(error.reason, name=name, number=number) from None
 
     def add_comments(self, name: str, body: bytes, comments: Sequence[DocumentComment], author: str) -> bytes:
         """Return a Word document with comments at these positions of its text. Raise FileError."""

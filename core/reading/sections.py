@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Literal
+
+from core.base.text import clean
 
 SectionKind = Literal["page", "slide", "sheet", "chapter", "part", "heading"]
 """`heading` stands inside the others; each of the others begins where the one before it ends."""
@@ -28,6 +31,10 @@ class TextSection:
     """Number of the first row of a sheet, or of the first paragraph."""
     is_recognized: bool = False
     """True if the text was recognized in a picture, and may have errors."""
+
+
+MAX_SECTIONS = 20_000
+"""Limit of pages, sheets, headings and uncertain digits of one text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +73,22 @@ def _label(holder: TextSection, before: Sequence[TextSection], line: int) -> str
     if holder.kind == "chapter":
         return f"第 {holder.number} 章{f'「{holder.title}」' if holder.title else ''}"
     return f"「{holder.title}」第 {line} 段" if holder.title else f"第 {line} 段"
+
+
+def clean_with_sections(
+    text: str, sections: Sequence[TextSection], *, limit: int
+) -> tuple[str, tuple[TextSection, ...]]:
+    """Return at most `limit` characters of the text, cleaned and stripped, with its sections where they are now."""
+    edges = [0, *(section.start for section in sections), len(text)]
+    pieces = [clean(text[start:end]) for start, end in pairwise(edges)]
+    joined = "".join(pieces)
+    left_out = len(joined) - len(joined.lstrip())
+    shown = joined.strip()[:limit]
+    starts = (min(max(start - left_out, 0), len(shown)) for start in accumulate(map(len, pieces[:-1])))
+    moved = (replace(section, start=start) for section, start in zip(sections, starts, strict=True))
+    return shown, tuple(moved)[:MAX_SECTIONS]
+
+
+def shift_sections(sections: Iterable[TextSection], by: int) -> tuple[TextSection, ...]:
+    """Return the sections of a text that stands `by` characters further back in another one."""
+    return tuple(replace(section, start=section.start + by) for section in sections)

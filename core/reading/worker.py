@@ -22,9 +22,13 @@ from typing import Any
 from core.reading.confinement import confine_process
 from core.reading.extract import extract_text
 from core.reading.extraction_types import DocumentComment, NotReadable
+from core.reading.file_text import extract_file
+from core.reading.pdf_fonts import load_chinese_font
+from core.reading.pdf_picture import draw_page
 from core.reading.word_document import add_comments
 from core.reading.worker_protocol import receive_frame, send_frame
 
+_SAMPLE_PDF = b"%PDF-1.4\n1 0 obj<</Type/Pages/Kids[2 0 R]/Count 1>>endobj 2 0 obj<</Type/Page/MediaBox[0 0 9 9]/Parent 1 0 R>>endobj 3 0 obj<</Type/Catalog/Pages 1 0 R>>endobj trailer<</Root 3 0 R>>"
 _SAMPLE = "<html><head><title>t</title></head><body><article><p>{}</p></article></body></html>".format("一句话。" * 100)
 
 
@@ -35,6 +39,8 @@ def main() -> None:
     for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # load now what is otherwise loaded late
         extract_text(sample.encode(), "text/html")
     _load_codecs()
+    load_chinese_font()
+    draw_page(_SAMPLE_PDF, 1, ["一"])
     send_frame(parent, json.dumps(confine_process()._asdict()).encode())
     while task := receive_frame(parent):
         head, body = task
@@ -42,7 +48,7 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_PROF, wanted["seconds"])
         answer, made = _run_task(body, wanted)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        send_frame(parent, json.dumps(answer).encode(), made)
+        send_frame(parent, json.dumps(answer, ensure_ascii=False).encode(), made)
 
 
 def _load_codecs() -> None:
@@ -53,10 +59,15 @@ def _load_codecs() -> None:
 
 
 def _run_task(body: bytes, task: dict[str, Any]) -> tuple[dict[str, object], bytes]:
-    """Run one task and return the extracted text, or the bytes of a new document."""
+    """Run one task and return the extracted text, the bytes of a new document, or a picture."""
     try:
         if "remarks" in task:
             return {}, add_comments(body, (DocumentComment(*remark) for remark in task["remarks"]), task["author"])
+        if "suffix" in task:
+            return asdict(extract_file(body, task["suffix"], task["first_page"], task["page_count"])), b""
+        if "draw" in task:
+            picture = draw_page(body, task["draw"], task["passages"])
+            return {"width": picture.width, "height": picture.height}, picture.pixels
         return asdict(extract_text(body, task["content_type"])), b""
     except NotReadable as error:
         return {"reason": error.reason}, b""

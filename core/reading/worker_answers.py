@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
-from typing import Annotated, TypeVar
+from typing import Annotated, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from core.base.text import clean, one_line
 from core.reading.errors import Reason
 from core.reading.extraction_types import NotReadable
-from core.reading.page import MAX_TEXT, MAX_TITLE, PageKind
-from core.reading.sections import TextSection
+from core.reading.page import MAX_FILE_TEXT, MAX_TEXT, MAX_TITLE, PageKind
+from core.reading.pictures import MAX_SIDE
+from core.reading.sections import MAX_SECTIONS, TextSection
 
 Answer = TypeVar("Answer")
-MAX_HEAD = 5_000_000
-"""Limit in bytes: the longest text, with twelve bytes for each character, as JSON writes those beyond the basic plane."""
-
-MAX_SECTIONS = 100_000
-"""Limit of pages, sheets, headings and uncertain digits of one text."""
+MAX_HEAD = 24_000_000
+"""Limit in bytes: the longest text, with four bytes for each character, and its sections."""
+MAX_NUMBER = 2**31
 
 
 def _check_day(text: str) -> str:
     if date.fromisoformat(text).isoformat() != text:
         raise ValueError("not an ISO day")
     return text
+
+
+def _check_section(section: TextSection) -> TextSection:
+    numbers = (section.number, section.level, section.first_line)
+    if min(numbers) < 0 or max(numbers) > MAX_NUMBER or len(section.title) > MAX_TITLE:
+        raise ValueError("not a section that is made here")
+    return replace(section, title=one_line(section.title))
 
 
 class _Answer(BaseModel):
@@ -44,14 +51,37 @@ class TextAnswer(_Answer):
     text: Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(clean)]
     title: Annotated[str, Field(max_length=MAX_TITLE), AfterValidator(one_line)]
     published: Annotated[str, AfterValidator(_check_day)] | None
-    instructions: int = Field(ge=0, le=MAX_TEXT)
+    instructions: int = Field(ge=0, le=MAX_FILE_TEXT)
     is_cut: bool
-    sections: tuple[TextSection, ...] = Field((), max_length=MAX_SECTIONS)
+    sections: tuple[Annotated[TextSection, AfterValidator(_check_section)], ...] = Field((), max_length=MAX_SECTIONS)
     uncertain: tuple[tuple[int, int], ...] = Field((), max_length=MAX_SECTIONS)
+    modified: Annotated[str, AfterValidator(_check_day)] | None = None
+    pages: int = Field(0, ge=0, le=MAX_NUMBER)
+    unread_pages: tuple[Annotated[int, Field(ge=1, le=MAX_NUMBER)], ...] = Field((), max_length=MAX_SECTIONS)
+
+    @model_validator(mode="after")
+    def _check_positions(self) -> Self:
+        starts = [0, *(section.start for section in self.sections), len(self.text)]
+        if starts != sorted(starts) or any(not 0 <= start <= end <= len(self.text) for start, end in self.uncertain):
+            raise ValueError("positions outside of the text")
+        return self
+
+
+class FileTextAnswer(TextAnswer):
+    """The fields of ExtractedText for a reader's own file, which may be longer than a page."""
+
+    text: Annotated[str, Field(max_length=MAX_FILE_TEXT), AfterValidator(clean)]
 
 
 class DocumentAnswer(_Answer):
     """The head of an answer whose body is a document. It says nothing."""
+
+
+class PictureAnswer(_Answer):
+    """The size of a picture in pixels, whose body is its pixels: three bytes for each."""
+
+    width: int = Field(ge=1, le=MAX_SIDE)
+    height: int = Field(ge=1, le=MAX_SIDE)
 
 
 class ReadyAnswer(_Answer):
@@ -62,7 +92,9 @@ class ReadyAnswer(_Answer):
 
 
 TEXT = TypeAdapter[TextAnswer | FailureAnswer](TextAnswer | FailureAnswer)
+FILE_TEXT = TypeAdapter[FileTextAnswer | FailureAnswer](FileTextAnswer | FailureAnswer)
 DOCUMENT = TypeAdapter[DocumentAnswer | FailureAnswer](DocumentAnswer | FailureAnswer)
+PICTURE = TypeAdapter[PictureAnswer | FailureAnswer](PictureAnswer | FailureAnswer)
 READY = TypeAdapter[ReadyAnswer](ReadyAnswer)
 
 

@@ -22,7 +22,8 @@ from core.base.settings import child_environment
 from core.base.tuning import use_all_cores
 from core.reading.confinement import Confinement
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
-from core.reading.worker_answers import DOCUMENT, READY, TEXT, FailureAnswer, parse_answer
+from core.reading.pictures import PIXEL_BYTES, Picture
+from core.reading.worker_answers import DOCUMENT, FILE_TEXT, PICTURE, READY, TEXT, FailureAnswer, parse_answer
 from core.reading.worker_protocol import receive_frame, send_frame
 
 log = logging.getLogger(__name__)
@@ -61,17 +62,30 @@ class WorkerPool:
     def _start_idle_worker(self) -> _Worker:
         return self._idle.get() or self._start_worker()
 
-    def extract(
-        self, body: bytes, content_type: str, deadline: Deadline, *, seconds: float = PAGE_SECONDS
-    ) -> ExtractedText:
+    def extract(self, body: bytes, content_type: str, deadline: Deadline) -> ExtractedText:
         """Return the extracted text, within the deadline whatever the bytes are. Raise NotReadable."""
-        task = {"content_type": content_type, "seconds": seconds}
+        task = {"content_type": content_type, "seconds": PAGE_SECONDS}
         return ExtractedText(**dict(self._ask(task, body, deadline, TEXT)[0]))
+
+    def extract_file(
+        self, body: bytes, suffix: str, first_page: int, page_count: int, deadline: Deadline
+    ) -> ExtractedText:
+        """Return the text of these pages of a PDF, or of all of another file. Raise NotReadable."""
+        pages = {"suffix": suffix, "first_page": first_page, "page_count": page_count}
+        return ExtractedText(**dict(self._ask(pages | {"seconds": FILE_SECONDS}, body, deadline, FILE_TEXT)[0]))
 
     def add_comments(self, body: bytes, comments: Sequence[DocumentComment], author: str, deadline: Deadline) -> bytes:
         """Return a Word document with comments. Raise NotReadable."""
         task = {"remarks": comments, "author": author, "seconds": FILE_SECONDS}
         return self._ask(task, body, deadline, DOCUMENT)[1]
+
+    def draw_page(self, body: bytes, number: int, passages: Sequence[str], deadline: Deadline) -> Picture:
+        """Return the picture of a page with the passages marked. Raise NotReadable."""
+        task = {"draw": number, "passages": passages, "seconds": FILE_SECONDS}
+        size, pixels = self._ask(task, body, deadline, PICTURE)
+        if len(pixels) != size.width * size.height * PIXEL_BYTES:
+            raise NotReadable("broken")
+        return Picture(size.width, size.height, pixels)
 
     def confinement(self, deadline: Deadline) -> Confinement:
         """Return what confines a worker. Raise NotReadable."""

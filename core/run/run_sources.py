@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from core.base.settings import ModelChoice, Settings
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
 from core.legal.entities import CASES, LAWS, LIBRARY_LABELS, MAX_ARTICLES
 from core.llm import estimate_tokens
-from core.reading import Page, ReadingError, ReadOutcome, select_passages
+from core.reading import Page, ReadingError, ReadOutcome, Span, select_passages
 from core.search import SNIPPET_LENGTH, TITLE_LENGTH, sources_block
 from core.search.types import SearchResult, Source
 
@@ -25,6 +26,8 @@ TOKENS_PER_ARTICLE = 150
 MIN_ARTICLE_PASSAGES = 60
 FEWEST_ARTICLES, MOST_FOR_SMALL_MODELS = 3, 5
 MAX_FITTING_TRIES = 8
+FoundSpans = Mapping[int, Sequence[Span]]
+NO_SPANS: FoundSpans = MappingProxyType({})
 
 
 class RunSources:
@@ -34,6 +37,7 @@ class RunSources:
         self._lock = threading.Lock()
         self._by_address: dict[str, Source] = {}
         self._pages: dict[int, Page] = {}
+        self._found_spans: dict[int, tuple[Span, ...]] = {}
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -43,6 +47,11 @@ class RunSources:
     def pages(self) -> Mapping[int, Page]:
         """The pages that were read, by the number of the source."""
         return self._pages
+
+    @property
+    def found_spans(self) -> Mapping[int, tuple[Span, ...]]:
+        """The spans that the document library found for the question, best first, by the number of the source."""
+        return self._found_spans
 
     def add_results(self, results: Sequence[SearchResult]) -> tuple[Source, ...]:
         """Add results as sources and return them, ordered by number. A result that is known keeps its number."""
@@ -67,10 +76,24 @@ class RunSources:
         with self._lock:
             return tuple(self._by_address.get(canonical_url(file.address)) or self._add_file(file) for file in files)
 
+    def add_documents(self, documents: Sequence[tuple[Page, tuple[Span, ...]]]) -> tuple[Source, ...]:
+        """Add files of the document library with the spans that were found in them, best first. A file that is known
+        keeps its number and gets the new spans in addition."""
+        with self._lock:
+            return tuple(self._add_document(file, spans) for file, spans in documents)
+
+    def _add_document(self, file: Page, spans: tuple[Span, ...]) -> Source:
+        source = self._by_address.get(canonical_url(file.address)) or self._add_file(file)
+        known = self._found_spans.get(source.number, ())
+        self._found_spans[source.number] = tuple(dict.fromkeys((*known, *spans)))
+        return source
+
     def _add_file(self, file: Page) -> Source:
         begins = shorten(one_line(file.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH)
         number = len(self._by_address) + 1
-        source = Source(number, file.title, file.address, begins, read="file", characters=file.length)
+        source = Source(
+            number, file.title, file.address, begins, published=file.published, read="file", characters=file.length
+        )
         self._pages[source.number] = file
         self._by_address[canonical_url(file.address)] = source
         return source
@@ -125,29 +148,47 @@ def max_articles(settings: Settings, model: ModelChoice) -> int:
 
 
 def format_within_budget(
-    sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page] | None = None, question: str = ""
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    pages: Mapping[int, Page] | None = None,
+    found_spans: FoundSpans = NO_SPANS,
+    question: str = "",
 ) -> tuple[tuple[Source, ...], str]:
     """Return as many of the first sources as the budget holds, at least one, and their text for the prompt. The room
-    beside the snippets is shared by the pages that were read: it holds passages that speak about the question."""
+    beside the snippets is shared by the pages that were read: it holds passages that speak about the question, first of
+    all those that the document library has found."""
     kept = tuple(sources)
     while kept:
         block = _sources_block(kept, settings, _article_texts(kept, settings, pages or {}, question))
         if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
-            return kept, format_sources(kept, settings, pages=pages or {}, question=question)
+            return kept, format_sources(kept, settings, pages=pages or {}, found_spans=found_spans, question=question)
         kept = kept[:-1]
     return (), ""
 
 
-def format_sources(sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str) -> str:
+def format_sources(
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    pages: Mapping[int, Page],
+    found_spans: FoundSpans = NO_SPANS,
+    question: str,
+) -> str:
     """Return all these sources as text for a model: passages of pages as far as the budget goes, else snippets."""
-    return _sources_block(sources, settings, _texts(sources, settings, pages, question))
+    return _sources_block(sources, settings, _texts(sources, settings, pages, found_spans, question))
 
 
 def excerptable(
-    sources: Sequence[Source], settings: Settings, *, pages: Mapping[int, Page], question: str
+    sources: Sequence[Source],
+    settings: Settings,
+    *,
+    pages: Mapping[int, Page],
+    found_spans: FoundSpans = NO_SPANS,
+    question: str,
 ) -> list[Source]:
     """Return the sources with what a model would read of them as their snippets; of a case that is passages of its text."""
-    texts = _texts(sources, settings, pages, question)
+    texts = _texts(sources, settings, pages, found_spans, question)
     for source in sources:
         if source.engine == CASES and source.number in pages:
             texts[source.number] = passages_text(pages[source.number], question, source.snippet, LONGEST_ARTICLE)
@@ -201,7 +242,13 @@ def _shortened_article(page: Page, question: str, length: int) -> str:
     return shorten(one_line(f"{heading} {passages}"), length)
 
 
-def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str) -> dict[int, str]:
+def _texts(
+    sources: Sequence[Source],
+    settings: Settings,
+    pages: Mapping[int, Page],
+    found_spans: FoundSpans,
+    question: str,
+) -> dict[int, str]:
     """Return articles, and passages of pages where there is room for them. What a library holds was chosen by the library."""
     read = [source for source in sources if source.number in pages and source.read != "library"]
     articles = _article_texts(sources, settings, pages, question)
@@ -211,7 +258,13 @@ def _texts(sources: Sequence[Source], settings: Settings, pages: Mapping[int, Pa
         if not read or characters < MIN_PASSAGES_LENGTH:
             break
         texts = articles | {
-            source.number: passages_text(pages[source.number], question, _search_snippet(source), characters)
+            source.number: passages_text(
+                pages[source.number],
+                question,
+                _search_snippet(source),
+                characters,
+                found_spans.get(source.number, ()),
+            )
             for source in read
         }
         tokens = estimate_tokens(_sources_block(sources, settings, texts))
@@ -226,7 +279,7 @@ def _search_snippet(source: Source) -> str:
     return "" if source.read == "file" else source.snippet
 
 
-def passages_text(page: Page, question: str, snippet: str, characters: int) -> str:
+def passages_text(page: Page, question: str, snippet: str, characters: int, found_spans: Sequence[Span] = ()) -> str:
     """Return the page's passages about the question on one line, for the prompt."""
-    found = select_passages(page, question, snippet=snippet, budget=characters)
+    found = select_passages(page, question, snippet=snippet, budget=characters, found_spans=found_spans)
     return BETWEEN_PASSAGES.join(passage.text for passage in found)

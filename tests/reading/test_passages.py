@@ -89,3 +89,16 @@ def test_a_book_is_quick() -> None:
     assert select_passages(page, "更换老旧水表的费用由谁承担？", snippet=STORY[2], budget=2_000)
     assert page.length > 400_000
     assert time.process_time() - began < 2
+
+
+def test_what_a_search_found_comes_first_with_what_stands_beside_it() -> None:
+    lines = [f"第{n}段：{FILLER * 8}" for n in range(40)]
+    page = page_of("\n".join(lines))
+    starts = [page.text.index(line) for line in lines]
+    found = [(starts[30] + 40, starts[30] + 60), (starts[5] + 40, starts[5] + 60)]
+    assert not any("第30段" in one.text for one in select_passages(page, "第12段", budget=1_000))
+    chosen = select_passages(page, "第12段", budget=1_000, found_spans=found)
+    assert all(any(one.start <= start < one.end for one in chosen) for start, _ in found)
+    only_first = select_passages(page, "第12段", budget=400, found_spans=found)
+    assert [page.text[one.start : one.end].count("段：") for one in only_first] == [1]
+    assert only_first[0].start <= found[0][0] < only_first[0].end

@@ -171,7 +171,7 @@ def test_the_bytes_go_with_the_question_and_with_the_text(database: Database, an
 
     def count() -> int:
         with database.read() as connection:
-            return connection.execute(text("SELECT count(*) FROM attached_files")).scalar_one()
+            return int(connection.execute(text("SELECT count(*) FROM attached_files")).scalar_one())
 
     attach(pages, id)
     assert count() == 1

@@ -1,0 +1,39 @@
+"""The reader's files and documents of a library as sources of a run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from core.base.settings import Settings
+from core.reading import Page
+from core.run.run_sources import RunSources, format_within_budget
+
+FILLER = "本地居民周末常到河边散步，孩子们在草地上放风筝。"
+
+
+def file_of(text: str, address: str = "document:d1/合同/租赁.pdf", published: str | None = "2026-03-01") -> Page:
+    return Page(address, address, "合同/租赁.pdf", text, published, "pdf", datetime.now(UTC), 0, is_cut=False)
+
+
+def test_documents_keep_their_number_and_gather_the_spans_that_were_found() -> None:
+    sources = RunSources()
+    page = file_of("第一条 甲。\n第二条 乙。")
+    (first,) = sources.add_documents([(page, ((0, 6),))])
+    (again,) = sources.add_documents([(page, ((7, 13), (0, 6)))])
+    assert (first.number, first.read, first.published) == (1, "file", "2026-03-01")
+    assert again == first
+    assert sources.found_spans == {1: ((0, 6), (7, 13))}
+
+
+def test_of_a_document_that_does_not_fit_the_found_passage_is_sent() -> None:
+    settings, sources = Settings(), RunSources()
+    text = "\n".join(f"第{n}节 {FILLER * 20}" for n in range(60)).replace("第50节", "第50节 押金为三个月租金。")
+    page = file_of(text)
+    at = text.index("押金为")
+    found = sources.add_documents([(page, ((at, at + 10),))])
+    without = format_within_budget(found, settings, pages=sources.pages, question="风筝")[1]
+    _, told = format_within_budget(
+        found, settings, pages=sources.pages, found_spans=sources.found_spans, question="风筝"
+    )
+    assert "押金为三个月租金" not in without
+    assert "押金为三个月租金" in told
