@@ -80,7 +80,7 @@ FACES = {
         read_folder_sources read_text
     """,
     "core.store": """
-        AnswerCount AttemptCount Conversation ConversationNotFound ConversationStore Counts Database MessagePage
+        AnswerCount AttemptCount ChosenCollection Conversation ConversationNotFound ConversationStore Counts Database MessagePage
         MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount ShareNotFound StoreError
         StoreRepaired StoreTooNew StoredPage TABLE_NAMES UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot
         replace_rows stage_rows

@@ -1,4 +1,12 @@
-from .conversations import UNDO_SECONDS, Conversation, ConversationStore, MessagePage, make_title, new_conversation_id
+from .conversations import (
+    UNDO_SECONDS,
+    ChosenCollection,
+    Conversation,
+    ConversationStore,
+    MessagePage,
+    make_title,
+    new_conversation_id,
+)
 from .database import Database
 from .dump import SCHEMA, TABLE_NAMES, count_rows, open_snapshot, replace_rows, stage_rows
 from .errors import ConversationNotFound, ShareNotFound, StoreError, StoreRepaired, StoreTooNew
@@ -16,6 +24,7 @@ __all__ = [
     "UNDO_SECONDS",
     "AnswerCount",
     "AttemptCount",
+    "ChosenCollection",
     "Conversation",
     "ConversationNotFound",
     "ConversationStore",

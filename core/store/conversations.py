@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -122,6 +123,14 @@ MAX_SEARCH_LENGTH, MAX_SEARCH_WORDS = 100, 8
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenCollection:
+    """A collection of documents that a conversation uses. Its name is kept, to be said when the collection is gone."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A conversation without its messages."""
 
@@ -133,6 +142,8 @@ class Conversation:
     updated: float
     share: str = ""
     """Key that opens the conversation for reading; empty while it is not shared."""
+    collections: tuple[ChosenCollection, ...] = ()
+    """What its reader has chosen from the document library, for all questions to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +270,10 @@ class ConversationStore:
                 raise ConversationNotFound
             rows = connection.execute(wanted.limit(None if last is None else last + 1)).all()
             page = tuple(_message(row, connection) for row in reversed(rows[:last]))
-        return MessagePage(_conversation(found), page, len(rows) > len(page), may_change=bool(found.changeable))
+        conversation = _conversation(found)
+        if not found.changeable:
+            conversation = replace(conversation, collections=())  # what others call their files is nobody's business
+        return MessagePage(conversation, page, len(rows) > len(page), may_change=bool(found.changeable))
 
     def list_conversations(
         self, visitor_id: str | None, *, words: str = "", limit: int = 30
@@ -311,6 +325,11 @@ class ConversationStore:
     def set_mode(self, id: str, mode: str, *, visitor_id: str | None = None) -> None:
         with self._database.write() as connection:
             self._change(connection, id, visitor_id, mode=clean(mode))
+
+    def set_collections(self, id: str, chosen: Iterable[ChosenCollection], *, visitor_id: str | None = None) -> None:
+        document = json.dumps([[clean(one.id), clean(one.name)] for one in chosen], ensure_ascii=False)
+        with self._database.write() as connection:
+            self._change(connection, id, visitor_id, collections=document)
 
     def delete(self, id: str, *, visitor_id: str | None = None) -> None:
         """Hide the conversation from everybody. `restore` brings it back, for a while."""
@@ -431,7 +450,15 @@ def _position_of(id: str, message_id: str) -> ColumnElement[int]:
 
 
 def _conversation(row: Row[tuple[object, ...]]) -> Conversation:
-    return Conversation(row.id, row.title, row.mode, row.created, row.updated, row.share or "")
+    chosen = _decode_chosen(row.collections)
+    return Conversation(row.id, row.title, row.mode, row.created, row.updated, row.share or "", chosen)
+
+
+def _decode_chosen(document: str) -> tuple[ChosenCollection, ...]:
+    """Return the chosen collections; none for a document that this program cannot read."""
+    with suppress(ValueError, TypeError, RecursionError):
+        return tuple(ChosenCollection(str(id), str(name)) for id, name in json.loads(document or "[]"))
+    return ()
 
 
 def pack(document: str) -> str:

@@ -246,4 +246,6 @@ MIGRATIONS: tuple[Migration, ...] = (
                 REFERENCES read_pages (conversation_id, message_id, number) ON DELETE CASCADE
         )""",
     ),
+    # 16: `collections` of a conversation are those of the document library that its reader has chosen: JSON, pairs of id and name.
+    ("ALTER TABLE conversations ADD COLUMN collections TEXT NOT NULL DEFAULT ''",),
 )

@@ -10,13 +10,13 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from core.answer.message import Message
-from core.store.conversations import ConversationStore
+from core.store.conversations import ChosenCollection, ConversationStore
 from core.store.errors import ConversationNotFound, StoreError, StoreRejected
 
 log = logging.getLogger(__name__)
@@ -69,6 +69,11 @@ class Outbox:
 
     def set_mode(self, id: str, mode: str, *, visitor_id: str | None) -> None:
         self._put(_PendingWrite(id, visitor_id, lambda: self._store.set_mode(id, mode, visitor_id=visitor_id)))
+
+    def set_collections(self, id: str, chosen: Iterable[ChosenCollection], *, visitor_id: str | None) -> None:
+        self._put(
+            _PendingWrite(id, visitor_id, partial(self._store.set_collections, id, chosen, visitor_id=visitor_id))
+        )
 
     def truncate_from(self, id: str, message_id: str, *, visitor_id: str | None) -> None:
         truncate = partial(self._store.truncate_from, id, message_id, visitor_id=visitor_id)

@@ -44,7 +44,7 @@ conversations = Table(
     "conversations",
     metadata,
     Column("id", Text, primary_key=True),
-    *_columns(Text, "owner title mode share"),
+    *_columns(Text, "owner title mode share collections"),
     *_columns(Double, "created updated deleted"),
 )
 messages = Table(

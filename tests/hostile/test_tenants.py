@@ -18,7 +18,7 @@ import asgi
 from core import VISITOR_COOKIE
 from core.answer.message import Message
 from core.base.visitors import address_group
-from core.store import ConversationStore
+from core.store import ChosenCollection, ConversationStore
 from core.store.errors import ConversationNotFound
 from core.ui import identity, uploads
 from support.base import ROOT, loaded
@@ -56,6 +56,7 @@ WAYS: dict[str, Way] = {
     "begin": lambda store, id, who: store.save(id, Message("assistant", "x"), visitor_id=who, finished=False),
     "rename": lambda store, id, who: store.rename(id, "x", visitor_id=who),
     "mode": lambda store, id, who: store.set_mode(id, "agent", visitor_id=who),
+    "collections": lambda store, id, who: store.set_collections(id, [ChosenCollection("x", "x")], visitor_id=who),
     "truncate": lambda store, id, who: store.truncate_from(id, "question", visitor_id=who),
     "delete": lambda store, id, who: store.delete(id, visitor_id=who),
     "bring back": lambda store, id, who: store.restore(id, visitor_id=who),

@@ -26,7 +26,7 @@ from core.answer.stored_message import DAMAGED_TEXT
 from core.base.errors import InputError
 from core.base.text import clean
 from core.reading import Page
-from core.store import UNDO_SECONDS, ConversationStore, Database, ReadPageStore, new_conversation_id
+from core.store import UNDO_SECONDS, ChosenCollection, ConversationStore, Database, ReadPageStore, new_conversation_id
 from core.store.backends import PostgresServer, SqliteFile
 from core.store.conversations import digest
 from core.store.errors import ConversationNotFound, ShareNotFound, StoreError, StoreRejected
@@ -180,6 +180,21 @@ def test_rename_mode_and_delete(store: ConversationStore) -> None:
             act(id, visitor_id="alice")
     with pytest.raises(ConversationNotFound):
         store.save(id, message(0), visitor_id="alice")
+
+
+def test_the_chosen_collections_are_kept_and_nobody_elses_business(store: ConversationStore) -> None:
+    id = talk(store, 2, "alice")
+    chosen = (ChosenCollection("k", "合同"), ChosenCollection("n", '带"引号\ud800的'))
+    store.set_collections(id, chosen, visitor_id="alice")
+    kept = store.load(id, visitor_id="alice").conversation.collections
+    assert [(one.id, one.name) for one in kept] == [("k", "合同"), ("n", clean('带"引号\ud800的'))]
+    assert store.list_conversations("alice")[0].collections == kept
+    share = store.share(id, visitor_id="alice")
+    assert store.load(id, visitor_id="bob", share=share).conversation.collections == ()
+    copy = store.copy(id, visitor_id="bob", share=share)
+    assert store.load(copy, visitor_id="bob").conversation.collections == ()
+    store.set_collections(id, (), visitor_id="alice")
+    assert store.load(id, visitor_id="alice").conversation.collections == ()
 
 
 def test_asking_again_removes_what_came_after(store: ConversationStore) -> None:
