@@ -22,6 +22,7 @@ PARTS = (
     "bottom",
     "going",
     "desk",
+    "passages",
     "tabs",
     "draft_desk",
     "article_actions",
