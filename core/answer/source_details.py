@@ -12,8 +12,9 @@ from core.search.types import Source
 OFFICIAL, CITED, NOT_CITED, AGREEING = "官方", "已引用", "未引用", "未标注，与回答相符"
 NO_DATE = "日期不详"
 ATTACHED = "附件"
+OUTDATED = "旧版，资料中有更新的版本"
 _KINDS_WITHOUT_DATE = frozenset({"library", "file"})
-"""Kinds of sources without a shown date. The library gives the version elsewhere; only the reader knows a file's day."""
+"""Kinds of sources whose date is not missed. The library gives the version elsewhere; only the reader knows a file's day."""
 
 
 def reading_status(source: Source) -> str:
@@ -23,7 +24,7 @@ def reading_status(source: Source) -> str:
         case "snippet":
             return f"仅摘要（{source.unread}）" if source.unread else "仅摘要"
         case "file":
-            return f"{ATTACHED} · {source.characters:,} 字"
+            return f"{source.collection_label or ATTACHED} · {source.characters:,} 字"
         case "library":
             return ""
 
@@ -38,11 +39,16 @@ def describe_source(source: Source, *, accessed: str = "", places: Iterable[Plac
     """Return the details on one line. `accessed`: the day of access, for exports. `places`: the places that the answer
     rests on."""
     visited = f"访问日期 {accessed}" if accessed and source.read not in _KINDS_WITHOUT_DATE else ""
-    return " · ".join(filter(None, (join_places(places), publication_day(source), reading_status(source), visited)))
+    version = OUTDATED if source.is_outdated else ""
+    return " · ".join(
+        filter(None, (join_places(places), publication_day(source), version, reading_status(source), visited))
+    )
 
 
 def publication_day(source: Source) -> str:
-    """Return the day of publication, or that it is unknown."""
+    """Return the day of publication, or that it is unknown; of a document the day of its file."""
+    if source.published and source.collection:
+        return f"文件日期 {source.published}"
     return source.published or ("" if source.read in _KINDS_WITHOUT_DATE else NO_DATE)
 
 

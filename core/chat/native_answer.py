@@ -44,7 +44,8 @@ NO_SOURCES = "以下回答没有来源可以引用。"
 
 def citable(held: Sequence[Source]) -> str:
     """Return the sentence about what an answer can cite without the web; empty where that is nothing."""
-    kinds = ["附件"] * any(source.read == "file" for source in held)
+    kinds = ["附件"] * any(source.read == "file" and not source.collection for source in held)
+    kinds += ["资料中的文件"] * any(source.collection for source in held)
     kinds += ["本地法规库的条文"] * any(source.read != "file" for source in held)
     return f"以下回答只有{'和'.join(kinds)}可以引用，没有网页。" if kinds else ""
 

@@ -7,10 +7,11 @@ from enum import StrEnum
 from typing import Any
 
 from core.legal.article_numbers import ArticleNumber
+from core.search.types import DOCUMENTS
 
 LAWS, CASES = "laws", "cases"
-LIBRARY_LABELS = {LAWS: "本地法规库", CASES: "本地案例库"}
-"""Names of the two libraries as sources of results, and what readers call them."""
+LIBRARY_LABELS = {LAWS: "本地法规库", CASES: "本地案例库", DOCUMENTS: "资料"}
+"""Names of the local libraries as sources of results, and what readers call them."""
 MAX_ARTICLES = 10
 """Number of articles that an answer gets beside the results of the web."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from core.base.settings import ModelChoice, Settings
@@ -28,6 +28,19 @@ FEWEST_ARTICLES, MOST_FOR_SMALL_MODELS = 3, 5
 MAX_FITTING_TRIES = 8
 FoundSpans = Mapping[int, Sequence[Span]]
 NO_SPANS: FoundSpans = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A file of the document library in which a search has found something."""
+
+    page: Page
+    spans: tuple[Span, ...] = ()
+    """Positions of the passages in its text, the best first."""
+    collection: str = ""
+    """Name of its collection."""
+    is_outdated: bool = False
+    """True if the collection has a newer version of it."""
 
 
 class RunSources:
@@ -76,23 +89,29 @@ class RunSources:
         with self._lock:
             return tuple(self._by_address.get(canonical_url(file.address)) or self._add_file(file) for file in files)
 
-    def add_documents(self, documents: Sequence[tuple[Page, tuple[Span, ...]]]) -> tuple[Source, ...]:
-        """Add files of the document library with the spans that were found in them, best first. A file that is known
-        keeps its number and gets the new spans in addition."""
+    def add_documents(self, documents: Sequence[FoundDocument]) -> tuple[Source, ...]:
+        """Add files of the document library with the spans that were found in them. A file that is known keeps its number
+        and gets the new spans in addition."""
         with self._lock:
-            return tuple(self._add_document(file, spans) for file, spans in documents)
+            return tuple(map(self._add_document, documents))
 
-    def _add_document(self, file: Page, spans: tuple[Span, ...]) -> Source:
-        source = self._by_address.get(canonical_url(file.address)) or self._add_file(file)
+    def _add_document(self, found: FoundDocument) -> Source:
+        file = found.page
+        source = self._by_address.get(canonical_url(file.address))
+        if source is None:
+            start = found.spans[0][0] if found.spans else 0
+            source = replace(self._add_file(file, start), collection=found.collection, is_outdated=found.is_outdated)
+            self._by_address[canonical_url(file.address)] = source
         known = self._found_spans.get(source.number, ())
-        self._found_spans[source.number] = tuple(dict.fromkeys((*known, *spans)))
+        self._found_spans[source.number] = tuple(dict.fromkeys((*known, *found.spans)))
         return source
 
-    def _add_file(self, file: Page) -> Source:
-        begins = shorten(one_line(file.text[:SNIPPET_LENGTH]), SNIPPET_LENGTH)
+    def _add_file(self, file: Page, start: int = 0) -> Source:
+        """Add a file. Its snippet is what stands at `start`."""
+        words = shorten(one_line(file.text[start : start + SNIPPET_LENGTH]), SNIPPET_LENGTH)
         number = len(self._by_address) + 1
         source = Source(
-            number, file.title, file.address, begins, published=file.published, read="file", characters=file.length
+            number, file.title, file.address, words, published=file.published, read="file", characters=file.length
         )
         self._pages[source.number] = file
         self._by_address[canonical_url(file.address)] = source

@@ -12,6 +12,7 @@ OPEN_FENCE = "<sources>"
 CLOSE_FENCE = "</sources>"
 
 ATTACHED = "（附件，用户提供的文件）"
+OUTDATED = "旧版，资料中有同一文件的新版本；两者不一致时以新版为准"
 NOTHING_FOUND = "（已执行搜索，但没有找到相关结果。请根据自己的知识回答，并说明没有找到可引用的来源；不要编造来源。）"
 NO_WEB_ENGINE = "没有能联网的搜索引擎，只能查本机的内容：内置手册和法规库。"
 SEARCH_FAILED = "（本次搜索没有成功，没有任何搜索结果。请根据自己的知识回答，并说明未能联网核实；不要编造来源。）"
@@ -41,13 +42,21 @@ def sources_block(
 
 def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterator[str]:
     yield f"[{source.number}] {fence_safe(source.title)}"
-    yield f"URL: {ATTACHED if source.read == 'file' else fence_safe(source.url)}"
+    yield _origin_line(source)
     if passages is None:
         yield f"摘要: {shorten(fence_safe(source.snippet), snippet_length) or _unread_note(source)}"
     else:
         yield f"正文节选: {fence_safe(passages)}"
     if source.published or source.read not in {"library", "file"}:
         yield f"日期: {fence_safe(source.published or '不详')}"
+    if source.is_outdated:
+        yield f"版本: {OUTDATED}"
+
+
+def _origin_line(source: Source) -> str:
+    if source.collection:
+        return f"出处: 用户的{fence_safe(source.collection_label)}中的文件"
+    return f"URL: {ATTACHED if source.read == 'file' else fence_safe(source.url)}"
 
 
 def _unread_note(source: Source) -> str:

@@ -14,6 +14,8 @@ from core.base.text import normalize, time_ago
 SHORT_PAUSE = 300.0
 """Seconds of a pause below which its end is told to the second."""
 
+DOCUMENTS = "documents"
+"""Name of the reader's collections of documents (资料) as a provider of results."""
 ReadLevel = Literal["snippet", "page", "file", "library"]
 """The way in which a source was read before it was cited: an engine's snippet, or the page, file or library text
 itself."""
@@ -90,13 +92,22 @@ class Source:
     """Length of the text, if more than a snippet was read."""
     unread: str = ""
     """Reason why only a snippet was read, in a word or two; empty if reading was not tried."""
+    collection: str = ""
+    """Name of the collection of documents that the file is from; empty for any other source."""
+    is_outdated: bool = False
+    """True if the collection has a newer version of the file."""
 
     @classmethod
     def from_result(cls, result: SearchResult, *, number: int) -> Source:
         return cls(number, result.title, result.url, result.snippet, result.engine, result.published, result.read)
 
+    @property
+    def collection_label(self) -> str:
+        """The collection in words, 资料「合同」; empty for a source that is not from one."""
+        return f"资料「{self.collection}」" if self.collection else ""
+
     def to_json(self) -> dict[str, Any]:
-        return {
+        document = {
             "number": self.number,
             "title": self.title,
             "url": self.url,
@@ -104,6 +115,7 @@ class Source:
             "published": self.published,
             "read": self.read,
         }
+        return document | ({"collection": self.collection, "outdated": self.is_outdated} if self.collection else {})
 
 
 class AttemptOutcome(StrEnum):

@@ -64,7 +64,9 @@ def _title(sources: Sequence[Source], official: Sequence[str], *, are_unused: bo
 
 
 def _site(source: Source) -> str:
-    return LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title
+    return (
+        source.collection_label or LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title
+    )
 
 
 def _chip(site: str, sources: Sequence[Source], official: Sequence[str]) -> str:
