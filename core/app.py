@@ -27,6 +27,7 @@ from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat import ChatService
 from core.checks import MeaningComparison
+from core.documents import DocumentLibrary
 from core.legal import may_cite, may_name_case
 from core.llm import Model, ModelCallLimit
 from core.metrics import MetricsRecorder
@@ -106,6 +107,7 @@ class App:
         kept_pages = self.read_pages if reading.keep else None
         self.keeper = AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
         self.upkeep = Upkeep(self.database, settings.retention)
+        self.documents = DocumentLibrary.from_settings(settings, self.database, self.reader)
 
     def latest_configured(self) -> Configured:
         """Return the configured parts, replaced first if settings were saved since, here or by another process."""
@@ -227,6 +229,7 @@ class App:
         """Prepare for the first question. No page has to wait for it."""
         self.metrics.start()
         self.upkeep.start()
+        self.documents.start()
         self.configured.warm_up()
         self.checks.warm_up()
         self.reader.warm_up()
@@ -240,6 +243,7 @@ class App:
                 engine.close()
         self.loop.stop()
         self.search.close()
+        self.documents.close()
         self.reader.close()
         self.checks.close()
         self.outbox.close()

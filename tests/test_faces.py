@@ -83,7 +83,7 @@ FACES = {
         AnswerCount AttemptCount ChosenCollection Conversation ConversationNotFound ConversationStore Counts Database MessagePage
         MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount ShareNotFound StoreError
         StoreRepaired StoreTooNew StoredPage TABLE_NAMES UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot
-        replace_rows stage_rows
+        digest replace_rows stage_rows tables
     """,
     "core.documents": """
         Access Collection CollectionNotFound Document DocumentError DocumentLibrary DocumentNotFound DocumentState

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
+import time
 from collections.abc import Collection as SizedCollection
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import cast
 
-from core.documents.types import Access, Collection, Document, PassageHit
-from core.reading import Page
+from core.base.settings import Settings
+from core.base.text import one_line
+from core.documents.collection_rows import CollectionRows
+from core.documents.document_rows import DocumentRows, Removal
+from core.documents.errors import DocumentError
+from core.documents.finding import Finder
+from core.documents.folder_files import FolderFiles
+from core.documents.folder_index import IDLE_SECONDS, FolderIndex
+from core.documents.indexing import Indexer
+from core.documents.reading_queue import ReadingQueue
+from core.documents.storage import FileStore, PassageIndex
+from core.documents.text_pieces import join_pieces
+from core.documents.text_rows import TextRows
+from core.documents.types import Access, Collection, Document, DocumentState, PassageHit
+from core.reading import FileError, Page, PageKind, Reader, count_instructions
+from core.store import Database, new_conversation_id
+
+MAX_NAME_LENGTH = 400
+_POLL_SECONDS = 0.2
+"""Pause before looking again at what another process may have done meanwhile."""
 
 
 class DocumentLibrary:
@@ -15,35 +38,67 @@ class DocumentLibrary:
     What is not the reader's raises CollectionNotFound or DocumentNotFound, whether it exists or not. A database or a disk
     that fails raises StoreError or DocumentError."""
 
+    def __init__(
+        self,
+        database: Database,
+        index: PassageIndex,
+        files: FileStore,
+        reader: Reader,
+        *,
+        queue: ReadingQueue | None = None,
+    ) -> None:
+        self._collections = CollectionRows(database)
+        self._rows = DocumentRows(database)
+        self._texts = TextRows(database)
+        self._index = index
+        self._files = files
+        self._reader = reader
+        self._finder = Finder(self._rows, self._texts, index)
+        self._indexer = Indexer(queue or ReadingQueue(database), self._rows, index, files, reader)
+        self._lock = threading.Lock()
+        self._idle_timer: threading.Timer | None = None
+        self._last_search = 0.0
+        self._is_closed = False
+
+    @classmethod
+    def from_settings(cls, settings: Settings, database: Database, reader: Reader) -> DocumentLibrary:
+        folder = settings.data_dir / "documents"
+        return cls(database, FolderIndex(folder / "index"), FolderFiles(folder / "files"), reader)
+
+    def start(self) -> None:
+        """Go on with what an earlier run of the program has left unfinished."""
+        self._indexer.start()
+
     # ── Collections ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def list_collections(self, access: Access) -> tuple[Collection, ...]:
         """Return the reader's collections, and those that the shares open; the latest first."""
-        raise NotImplementedError
+        return self._collections.list_open(access)
 
     def open_collection(self, id: str, access: Access) -> Collection:
-        raise NotImplementedError
+        return self._collections.open(id, access)
 
     def find_shared(self, share: str) -> Collection:
         """Return the collection that a share opens. Raise CollectionNotFound."""
-        raise NotImplementedError
+        return self._collections.find_shared(share)
 
     def create_collection(self, name: str, access: Access) -> Collection:
-        raise NotImplementedError
+        return self._collections.open(self._collections.create(name, access), access)
 
     def rename_collection(self, id: str, name: str, access: Access) -> None:
-        raise NotImplementedError
+        self._collections.rename(id, name, access)
 
     def delete_collection(self, id: str, access: Access) -> None:
         """Delete the collection with all its files, for good."""
-        raise NotImplementedError
+        self._collections.delete(id, access)
+        self._remove([removal for removal in self._rows.pending_removals() if removal[0] == id])
 
     def share_collection(self, id: str, access: Access) -> str:
         """Return the key that opens the collection for reading; the same one as long as it is shared."""
-        raise NotImplementedError
+        return self._collections.share(id, access)
 
     def unshare_collection(self, id: str, access: Access) -> None:
-        raise NotImplementedError
+        self._collections.unshare(id, access)
 
     # ── Files ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -52,38 +107,99 @@ class DocumentLibrary:
     ) -> Document:
         """Store a file and queue it for indexing. A file with the same name and bytes is returned as it is; one with the
         same name and other bytes replaces the old one. Raise DocumentError for a limit."""
-        raise NotImplementedError
+        shown = _shown_name(name)
+        digest = hashlib.sha256(body).hexdigest()
+        old = self._rows.find(collection_id, shown, access)
+        if old and old.hash == digest:
+            return old
+        new = Document(
+            new_conversation_id(),
+            collection_id,
+            shown,
+            len(body),
+            digest,
+            DocumentState.WAITING,
+            time.time(),
+            modified=modified,
+        )
+        self._files.write(new.id, body)
+        try:
+            self._rows.add(new, access)
+        except BaseException:
+            self._files.delete([new.id])
+            raise
+        if old:
+            self._remove([(old.collection_id, old.id)])
+        self._indexer.start()
+        return new
 
     def list_documents(self, collection_id: str, access: Access) -> tuple[Document, ...]:
         """Return the files by name."""
-        raise NotImplementedError
+        self._collections.open(collection_id, access)
+        return self._rows.list_in(collection_id, access)
 
     def open_document(self, id: str, access: Access) -> Document:
-        raise NotImplementedError
+        return self._rows.open(id, access)
 
     def read_text(self, id: str, access: Access) -> Page:
         """Return the text of a file as a page with sections, `document.address` as its address. Raise DocumentError while
         nothing of it has been read."""
-        raise NotImplementedError
+        document = self._rows.open(id, access)
+        text, sections, uncertain = join_pieces(self._texts.load(id))
+        if not text:
+            raise DocumentError(f"「{document.name}」里还没有读出文字。", cure=document.reason or "请稍后再看。")
+        return Page(
+            document.address,
+            document.address,
+            document.name,
+            text,
+            document.modified,
+            cast(PageKind, document.kind or "text"),
+            datetime.fromtimestamp(document.created, UTC),
+            count_instructions(text),
+            is_cut=False,
+            sections=sections,
+            uncertain=uncertain,
+        )
 
     def read_bytes(self, id: str, access: Access) -> bytes:
-        raise NotImplementedError
+        return self._files.read(self._rows.open(id, access).id)
 
     def draw_page(self, id: str, number: int, access: Access, marks: Sequence[tuple[int, int]] = ()) -> bytes:
         """Return a page of a PDF as a PNG, with the passages at these positions of the text marked. Raise DocumentError
         for a file without such a page."""
-        raise NotImplementedError
+        document = self._rows.open(id, access)
+        if document.kind != "pdf":
+            raise DocumentError(f"「{document.name}」没有可以显示的页面。", cure="请看它的文字。")
+        text, _, _ = join_pieces(self._texts.load(id)) if marks else ("", (), ())
+        passages = [text[start:end] for start, end in marks]
+        try:
+            return self._reader.draw_page(self._files.read(id), number, passages, name=document.name)
+        except FileError as error:
+            raise DocumentError(error.message, cure=error.cure) from None
 
     def reindex_document(self, id: str, access: Access) -> None:
-        raise NotImplementedError
+        document = self._rows.reset(id, access)
+        self._index.remove(document.collection_id, [id])
+        self._indexer.start()
 
     def delete_document(self, id: str, access: Access) -> None:
         """Delete a file for good: bytes, text and index."""
-        raise NotImplementedError
+        document = self._rows.delete(id, access)
+        self._remove([(document.collection_id, id)])
 
     def wait_until_indexed(self, collection_id: str, access: Access, *, seconds: float) -> bool:
         """Wait until no file of the collection is waiting or being read. Return whether that came in time."""
-        raise NotImplementedError
+        self._collections.open(collection_id, access)
+        deadline = time.monotonic() + seconds
+        self._indexer.start()
+        with self._indexer.changed:
+            while self._rows.has_unfinished(collection_id):
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                self._indexer.changed.wait(min(left, _POLL_SECONDS))
+        return True
 
     # ── Search ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -91,7 +207,49 @@ class DocumentLibrary:
         self, query: str, access: Access, *, collections: SizedCollection[str], limit: int = 10
     ) -> tuple[PassageHit, ...]:
         """Return the best passages of these collections, the best first. Newer versions of a file come before older ones."""
-        raise NotImplementedError
+        names = self._collections.open_names(collections, access)
+        try:
+            return self._finder.find(query, access, names, limit)
+        finally:
+            self._last_search = time.monotonic()
+            self._close_when_idle()
 
     def close(self) -> None:
-        raise NotImplementedError
+        with self._lock:
+            self._is_closed = True
+            if self._idle_timer:
+                self._idle_timer.cancel()
+        self._indexer.close()
+        self._index.close()
+
+    def _close_when_idle(self, seconds: float = IDLE_SECONDS + 1) -> None:
+        """Let what the index holds in memory go when nobody has searched for a while."""
+        with self._lock:
+            if self._idle_timer is None and not self._is_closed:
+                self._idle_timer = threading.Timer(seconds, self._close_idle)
+                self._idle_timer.daemon = True
+                self._idle_timer.start()
+
+    def _close_idle(self) -> None:
+        with self._lock:
+            self._idle_timer = None
+        self._index.close_idle()
+        if (left := self._last_search + IDLE_SECONDS - time.monotonic()) > 0:
+            self._close_when_idle(left + 1)
+
+    def _remove(self, removals: Sequence[Removal]) -> None:
+        for removal in removals:
+            self._indexer.remove(removal)
+
+
+def _shown_name(name: str) -> str:
+    """Return the name of a file with its folders, as it is stored. Raise DocumentError if nothing is left of it."""
+    folders = [one_line(part) for part in name.replace("\\", "/").split("/")]
+    shown = "/".join(part for part in folders if part not in ("", ".", ".."))
+    if not shown:
+        raise DocumentError("这个文件没有名字。", cure="请先给它取一个名字。")
+    if len(shown) > MAX_NAME_LENGTH:
+        raise DocumentError(
+            f"文件名太长（{len(shown)} 字，最多 {MAX_NAME_LENGTH} 字）。", cure="请改短它或它的文件夹的名字。"
+        )
+    return shown

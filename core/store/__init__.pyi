@@ -1,9 +1,11 @@
+from . import tables
 from .conversations import (
     UNDO_SECONDS,
     ChosenCollection,
     Conversation,
     ConversationStore,
     MessagePage,
+    digest,
     make_title,
     new_conversation_id,
 )
@@ -44,9 +46,11 @@ __all__ = [
     "StoredPage",
     "Upkeep",
     "count_rows",
+    "digest",
     "make_title",
     "new_conversation_id",
     "open_snapshot",
     "replace_rows",
     "stage_rows",
+    "tables",
 ]

@@ -18,7 +18,10 @@ from core.store.tables import (
     answer_records,
     attached_files,
     attempt_records,
+    collections,
     conversations,
+    document_texts,
+    documents,
     messages,
     preferences,
     read_pages,
@@ -33,6 +36,9 @@ _TABLES = (
     visits,
     read_pages,
     attached_files,
+    collections,
+    documents,
+    document_texts,
     preferences,
     search_records,
     attempt_records,
@@ -42,7 +48,7 @@ _TABLES = (
 TABLE_NAMES = tuple(table.name for table in _TABLES)
 SCHEMA = len(MIGRATIONS)
 _ROWS_AT_ONCE = 500
-_LONG_ROWS = frozenset({attached_files.name})
+_LONG_ROWS = frozenset({attached_files.name, document_texts.name})
 """Tables whose rows hold megabytes: one at a time."""
 
 Rows = Iterable[Mapping[str, Any]]

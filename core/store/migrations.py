@@ -248,4 +248,55 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # 16: `collections` of a conversation are those of the document library that its reader has chosen: JSON, pairs of id and name.
     ("ALTER TABLE conversations ADD COLUMN collections TEXT NOT NULL DEFAULT ''",),
+    # 17: the document library. `owner` is a digest. `modified` is an ISO day, `claim` names who reads a file and until when,
+    # `traits` is what core.documents.versions writes. A text is stored in pieces: `start` is the position of a piece, `sections`
+    # are its own, `opening` is the section that has begun before it. What is to be removed from the index and the files is noted
+    # until that is done; without a document it is the whole collection.
+    (
+        """CREATE TABLE collections (
+            id TEXT PRIMARY KEY,
+            owner TEXT NOT NULL,
+            name TEXT NOT NULL,
+            share TEXT UNIQUE,
+            created DOUBLE PRECISION NOT NULL,
+            updated DOUBLE PRECISION NOT NULL
+        )""",
+        "CREATE INDEX collections_owner ON collections (owner)",
+        """CREATE TABLE documents (
+            id TEXT PRIMARY KEY,
+            collection_id TEXT NOT NULL REFERENCES collections (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            size BIGINT NOT NULL,
+            state TEXT NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            kind TEXT NOT NULL DEFAULT '',
+            title TEXT NOT NULL DEFAULT '',
+            pages INTEGER NOT NULL DEFAULT 0,
+            pages_done INTEGER NOT NULL DEFAULT 0,
+            characters BIGINT NOT NULL DEFAULT 0,
+            reason TEXT NOT NULL DEFAULT '',
+            modified TEXT,
+            is_outdated BOOLEAN NOT NULL DEFAULT FALSE,
+            traits TEXT NOT NULL DEFAULT '',
+            claim TEXT NOT NULL DEFAULT '',
+            claimed_until DOUBLE PRECISION NOT NULL DEFAULT 0,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (collection_id, name)
+        )""",
+        "CREATE INDEX documents_unfinished ON documents (created) WHERE state IN ('waiting', 'reading', 'recognizing')",
+        """CREATE TABLE document_texts (
+            document_id TEXT NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+            start INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            sections TEXT NOT NULL DEFAULT '',
+            opening TEXT NOT NULL DEFAULT '',
+            PRIMARY KEY (document_id, start)
+        )""",
+        """CREATE TABLE document_removals (
+            collection_id TEXT NOT NULL,
+            document_id TEXT NOT NULL,
+            PRIMARY KEY (collection_id, document_id)
+        )""",
+    ),
 )

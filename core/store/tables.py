@@ -77,6 +77,32 @@ attached_files = Table(
     Column("number", Integer, primary_key=True),
     Column("body", Text),
 )
+collections = Table(
+    "collections",
+    metadata,
+    Column("id", Text, primary_key=True),
+    *_columns(Text, "owner name share"),
+    *_columns(Double, "created updated"),
+)
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", Text, primary_key=True),
+    *_columns(Text, "collection_id name hash state kind title reason modified claim traits"),
+    *_columns(BigInteger, "size characters"),
+    *_columns(Integer, "pages pages_done attempts"),
+    *_columns(Double, "created claimed_until"),
+    Column("is_outdated", Boolean),
+)
+document_texts = Table(
+    "document_texts",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("start", Integer, primary_key=True),
+    Column("text", CompressedText),
+    *_columns(Text, "sections opening"),
+)
+document_removals = Table("document_removals", metadata, *_columns(Text, "collection_id document_id", primary_key=True))
 preferences = Table(
     "preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text), Column("used", Double)
 )

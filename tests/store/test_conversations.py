@@ -987,10 +987,10 @@ def test_the_shorter_spellings_of_the_address_work(postgres: Postgres, scheme: s
     store.close()
 
 
-def test_only_the_store_knows_the_database() -> None:
+def test_only_the_stores_know_the_database() -> None:
     users = {
         path.relative_to(ROOT).parts[:2]
         for path in (ROOT / "core").rglob("*.py")
         if re.search(r"^\s*(?:import|from) (?:sqlalchemy|psycopg)\b", path.read_text("utf-8"), re.MULTILINE)
     }
-    assert users == {("core", "store")}
+    assert users == {("core", "store"), ("core", "documents")}

@@ -1,0 +1,29 @@
+"""The one condition by which readers reach collections and their files."""
+
+from __future__ import annotations
+
+import re
+
+from sqlalchemy import ColumnElement, or_
+
+from core.documents.types import Access
+from core.store import digest
+from core.store.tables import collections
+
+_ID = re.compile(r"[A-Za-z0-9_-]{24}", re.ASCII)
+
+
+def is_id(id: str) -> bool:
+    """Return whether this can be an id or the key of a share. A typed address may have characters that the database rejects."""
+    return _ID.fullmatch(id) is not None
+
+
+def is_owned_by(access: Access) -> ColumnElement[bool]:
+    """Return the condition that a collection is the reader's own: they may change it."""
+    return collections.c.owner == (digest(access.visitor_id) or "")  # no collection has an empty owner
+
+
+def is_open_to(access: Access) -> ColumnElement[bool]:
+    """Return the condition that a collection may be read: it is the reader's own, or one of the shares opens it."""
+    shares = [share for share in access.shares if is_id(share)]
+    return or_(is_owned_by(access), collections.c.share.in_(shares)) if shares else is_owned_by(access)

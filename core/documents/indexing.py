@@ -1,0 +1,190 @@
+"""Reads and indexes the files that wait, in one thread of this process, which runs only while there is something to do."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import suppress
+
+from core.base.errors import AppError
+from core.base.http import Cancelled
+from core.documents.document_rows import DocumentRows, Removal
+from core.documents.errors import DocumentError
+from core.documents.passage_cutting import PassageCutter
+from core.documents.reading_queue import ClaimLost, ReadingQueue
+from core.documents.storage import FileStore, PassageIndex
+from core.documents.text_pieces import PieceCutter
+from core.documents.types import Document, DocumentState
+from core.reading import FileError, FilePart, Reader
+from core.store import StoreError
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 2.0
+"""Pause before looking again at files that other processes read: one of them may die."""
+NOT_PREPARED = "读取时程序出错，没有读完。可以再试一次。"
+
+
+class Indexer:
+    """The thread that reads files. It is started by whoever adds one."""
+
+    def __init__(
+        self, queue: ReadingQueue, rows: DocumentRows, index: PassageIndex, files: FileStore, reader: Reader
+    ) -> None:
+        self._queue = queue
+        self._rows = rows
+        self._index = index
+        self._files = files
+        self._reader = reader
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._has_more = False
+        self.changed = threading.Condition()
+        """Notified after each step."""
+
+    def start(self) -> None:
+        """Start the thread unless it runs. It reads what waits, and removes what was left to be removed."""
+        with self._lock:
+            self._has_more = True
+            if self._thread is None and not self._closing.is_set():
+                self._thread = threading.Thread(target=self._work, name="wenyuan-documents", daemon=True)
+                self._thread.start()
+
+    def close(self, seconds: float = 5.0) -> None:
+        self._closing.set()
+        thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+
+    def remove(self, removal: Removal) -> None:
+        """Remove a file, or a whole collection, from the index and the disk for good."""
+        collection_id, document_id = removal
+        if document_id:
+            self._index.remove(collection_id, [document_id])
+            self._files.delete([document_id])
+        else:
+            self._index.remove_collection(collection_id)
+        self._rows.forget_removal(removal)
+
+    def _work(self) -> None:
+        ended = threading.Event()
+        threading.Thread(target=self._beat, args=(ended,), name="wenyuan-documents-lease", daemon=True).start()
+        try:
+            while not self._closing.is_set():
+                self._try_to_empty_queue()
+                with suppress(StoreError):
+                    if self._may_end():
+                        return
+                self._closing.wait(LOOK_SECONDS)
+        finally:
+            ended.set()
+
+    def _try_to_empty_queue(self) -> None:
+        try:
+            self._empty_queue()
+        except (StoreError, DocumentError) as error:
+            log.warning("files of the document library could not be read: %s", error)
+        except Exception:
+            log.exception("the document library met a bug and goes on")
+
+    def _may_end(self) -> bool:
+        is_empty = self._queue.is_empty()
+        with self._lock:
+            if is_empty and not self._has_more:
+                self._thread = None
+                return True
+        return False
+
+    def _beat(self, ended: threading.Event) -> None:
+        """Say that this process is at work, as long as it is."""
+        while not ended.wait(self._queue.lease / 3):
+            with suppress(StoreError):
+                self._queue.extend()
+
+    def _empty_queue(self) -> None:
+        with self._lock:
+            self._has_more = False
+        for removal in self._rows.pending_removals():
+            self.remove(removal)
+        while not self._closing.is_set() and (document := self._queue.claim()):
+            self._read(document)
+            with self.changed:
+                self.changed.notify_all()
+
+    def _read(self, document: Document) -> None:
+        try:
+            self._index.remove(document.collection_id, [document.id])
+            state, reason = self._read_parts(document)
+            self._queue.finish(document.id, state, reason=reason)
+        except ClaimLost:
+            self._forget(document)
+        except Cancelled:  # the program is being ended; another process, or the next start, goes on
+            with suppress(ClaimLost):
+                self._queue.finish(document.id, DocumentState.WAITING)
+        except StoreError:
+            raise
+        except Exception as error:
+            if not isinstance(error, AppError):
+                log.exception("a file could not be indexed")
+            reason = str(error) if isinstance(error, AppError) else NOT_PREPARED
+            self._finish_unreadable(document, reason)
+
+    def _read_parts(self, document: Document) -> tuple[DocumentState, str]:
+        """Read a file part by part: each can be found before the next is read. Return how that ended."""
+        body = self._files.read(document.id)
+        pieces, passages = PieceCutter(), PassageCutter(document.name)
+        unread: list[int] = []
+        is_cut = False
+        try:
+            for part in self._reader.read_file_parts(document.name, body):
+                self._store(document, part, pieces, passages)
+                unread += part.unread_pages
+                is_cut = part.is_cut
+                if self._closing.is_set():
+                    raise Cancelled
+        except FileError as error:
+            if not pieces.length:
+                return DocumentState.UNREADABLE, str(error)
+            return DocumentState.INDEXED, f"没有读完，只有前面的部分可以查找：{error}"
+        return DocumentState.INDEXED, _what_is_missing(unread, is_cut=is_cut)
+
+    def _store(self, document: Document, part: FilePart, pieces: PieceCutter, passages: PassageCutter) -> None:
+        cut = list(pieces.cut(part.text, part.sections))
+        done = max((section.number for section in part.sections if section.kind in ("page", "slide")), default=0)
+        values = {
+            "kind": part.kind,
+            "title": part.title,
+            "pages": part.pages,
+            "pages_done": max(done, *part.unread_pages, 0) if part.unread_pages else done,
+            "characters": pieces.length,
+        }
+        if part.modified:
+            values["modified"] = part.modified
+        self._queue.add_pieces(document.id, cut, **values)
+        self._index.add(document.collection_id, document.id, [one for piece in cut for one in passages.cut(piece)])
+        if not self._queue.still_holds(document.id):
+            raise ClaimLost
+        with self.changed:
+            self.changed.notify_all()
+
+    def _forget(self, document: Document) -> None:
+        """Remove what was written of a file that was deleted meanwhile, unless another process reads it now."""
+        if not self._rows.exists(document.id):
+            removal = document.collection_id, document.id
+            self._rows.note_removal(removal)
+            self.remove(removal)
+
+    def _finish_unreadable(self, document: Document, reason: str) -> None:
+        with suppress(ClaimLost):
+            self._queue.finish(document.id, DocumentState.UNREADABLE, reason=reason)
+
+
+def _what_is_missing(unread: list[int], *, is_cut: bool) -> str:
+    parts = []
+    if unread:
+        shown = "、".join(map(str, unread[:5])) + ("……" if len(unread) > 5 else "")
+        parts.append(f"有 {len(unread)} 页是扫描的图像，没有文字层（第 {shown} 页）。")
+    if is_cut:
+        parts.append("文件太长，只读了前面的部分。")
+    return "".join(parts)

@@ -1,0 +1,41 @@
+"""A document library in a folder of the test, with the real reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.documents import Access, DocumentLibrary
+from core.reading import Reader, ReadingSettings
+from core.store import Database
+from support.base import loaded
+from support.reading import kept_workers
+
+__all__ = ["kept_workers"]
+
+OWNER = Access("owner")
+
+
+@pytest.fixture
+def open_library(tmp_path: Path) -> Iterator[Callable[[], DocumentLibrary]]:
+    """Open libraries on one data folder, as several processes would."""
+    opened: list[tuple[DocumentLibrary, Database]] = []
+    values = loaded(DATA_DIR=str(tmp_path / "data")).values
+    reader = Reader(ReadingSettings())
+
+    def open() -> DocumentLibrary:
+        database = Database.from_settings(values)
+        opened.append((DocumentLibrary.from_settings(values, database, reader), database))
+        return opened[-1][0]
+
+    yield open
+    for library, database in opened:
+        library.close()
+        database.close()
+
+
+@pytest.fixture
+def library(open_library: Callable[[], DocumentLibrary]) -> DocumentLibrary:
+    return open_library()
