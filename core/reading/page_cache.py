@@ -21,6 +21,8 @@ from core.base.settings import Settings
 from core.base.text import clean, is_blank, one_line, shorten
 from core.base.web_addresses import is_web_url
 from core.reading.page import MAX_TEXT, MAX_TITLE, Page, PageKind
+from core.reading.section_codec import decode_sections, encode_sections
+from core.reading.sections import TextSection, check_positions, check_section
 from core.reading.settings import ReadingSettings
 
 CLOCK_SKEW = 60.0
@@ -81,12 +83,14 @@ class PageCache:
 def _stored_key(address: str) -> str:
     """Return the key of an address with its scheme: text that came without encryption must not pass for encrypted text.
     The number changes with the codec."""
-    return f"wenyuan:page:1:{hashlib.sha256(address.encode()).hexdigest()}"
+    return f"wenyuan:page:2:{hashlib.sha256(address.encode()).hexdigest()}"
 
 
 def _encode(cached: CachedPage, address: str) -> str:
     stored = {"address": address, "fetched_at": cached.page.fetched_at.timestamp(), "is_public": cached.is_public}
-    text = json.dumps(asdict(cached.page) | stored, ensure_ascii=False, separators=(",", ":"))
+    page = asdict(cached.page)
+    page["sections"] = encode_sections(cached.page.sections, page.pop("uncertain"))
+    text = json.dumps(page | stored, ensure_ascii=False, separators=(",", ":"))
     return compress_text(text.encode("utf-8", "replace").decode())
 
 
@@ -94,16 +98,20 @@ def _decode(packed: str, address: str) -> CachedPage:
     """Return the page. Raise ValueError for anything that `_encode` did not write for this address."""
     try:
         document = json.loads(decompress_text(packed))
+        text = _text(document["text"])
+        sections, uncertain = _sections(text, document["sections"])
         page = Page(
             address=_checked(document["address"], document["address"] == address),
             final_address=_checked(document["final_address"], is_web_url(_typed(document["final_address"], str))),
             title=shorten(one_line(_typed(document["title"], str)), MAX_TITLE),
-            text=_text(document["text"]),
+            text=text,
             published=_checked(document["published"], iso_day(document["published"]) == document["published"]),
             kind=_checked(document["kind"], document["kind"] in get_args(PageKind)),
             fetched_at=datetime.fromtimestamp(_typed(document["fetched_at"], float), UTC),
             instructions=max(0, _typed(document["instructions"], int)),
             is_cut=_typed(document["is_cut"], bool),
+            sections=sections,
+            uncertain=uncertain,
         )
         return CachedPage(page, is_public=_typed(document["is_public"], bool))
     except (KeyError, TypeError, OverflowError, OSError, RecursionError) as error:
@@ -120,6 +128,12 @@ def _checked(value: Any, is_valid: bool) -> Any:
     if not is_valid:
         raise ValueError("not a value that was stored")
     return value
+
+
+def _sections(text: str, stored: Any) -> tuple[tuple[TextSection, ...], tuple[tuple[int, int], ...]]:
+    sections, uncertain = decode_sections(_typed(stored, str))
+    check_positions(text, sections, uncertain)
+    return tuple(map(check_section, sections)), uncertain
 
 
 def _text(value: Any) -> str:

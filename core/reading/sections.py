@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from core.base.text import clean
+from core.base.text import clean, one_line
 
 SectionKind = Literal["page", "slide", "sheet", "chapter", "part", "heading"]
 """`heading` stands inside the others; each of the others begins where the one before it ends."""
@@ -35,6 +35,23 @@ class TextSection:
 
 MAX_SECTIONS = 20_000
 """Limit of pages, sheets, headings and uncertain digits of one text."""
+MAX_NUMBER = 2**31
+MAX_SECTION_TITLE = 200
+
+
+def check_section(section: TextSection) -> TextSection:
+    """Return the section with a clean title. Raise ValueError for one that is not made here."""
+    numbers = (section.number, section.level, section.first_line)
+    if min(numbers) < 0 or max(numbers) > MAX_NUMBER or len(section.title) > MAX_SECTION_TITLE:
+        raise ValueError("not a section that is made here")
+    return replace(section, title=one_line(section.title))
+
+
+def check_positions(text: str, sections: Sequence[TextSection], uncertain: Sequence[tuple[int, int]]) -> None:
+    """Raise ValueError for positions outside of the text, or out of order."""
+    starts = [0, *(section.start for section in sections), len(text)]
+    if starts != sorted(starts) or any(not 0 <= start <= end <= len(text) for start, end in uncertain):
+        raise ValueError("positions outside of the text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from typing import Annotated, Self, TypeVar
 
@@ -13,25 +12,17 @@ from core.reading.errors import Reason
 from core.reading.extraction_types import NotReadable
 from core.reading.page import MAX_FILE_TEXT, MAX_TEXT, MAX_TITLE, PageKind
 from core.reading.pictures import MAX_SIDE
-from core.reading.sections import MAX_SECTIONS, TextSection
+from core.reading.sections import MAX_NUMBER, MAX_SECTIONS, TextSection, check_positions, check_section
 
 Answer = TypeVar("Answer")
 MAX_HEAD = 24_000_000
 """Limit in bytes: the longest text, with four bytes for each character, and its sections."""
-MAX_NUMBER = 2**31
 
 
 def _check_day(text: str) -> str:
     if date.fromisoformat(text).isoformat() != text:
         raise ValueError("not an ISO day")
     return text
-
-
-def _check_section(section: TextSection) -> TextSection:
-    numbers = (section.number, section.level, section.first_line)
-    if min(numbers) < 0 or max(numbers) > MAX_NUMBER or len(section.title) > MAX_TITLE:
-        raise ValueError("not a section that is made here")
-    return replace(section, title=one_line(section.title))
 
 
 class _Answer(BaseModel):
@@ -53,7 +44,7 @@ class TextAnswer(_Answer):
     published: Annotated[str, AfterValidator(_check_day)] | None
     instructions: int = Field(ge=0, le=MAX_FILE_TEXT)
     is_cut: bool
-    sections: tuple[Annotated[TextSection, AfterValidator(_check_section)], ...] = Field((), max_length=MAX_SECTIONS)
+    sections: tuple[Annotated[TextSection, AfterValidator(check_section)], ...] = Field((), max_length=MAX_SECTIONS)
     uncertain: tuple[tuple[int, int], ...] = Field((), max_length=MAX_SECTIONS)
     modified: Annotated[str, AfterValidator(_check_day)] | None = None
     pages: int = Field(0, ge=0, le=MAX_NUMBER)
@@ -61,9 +52,7 @@ class TextAnswer(_Answer):
 
     @model_validator(mode="after")
     def _check_positions(self) -> Self:
-        starts = [0, *(section.start for section in self.sections), len(self.text)]
-        if starts != sorted(starts) or any(not 0 <= start <= end <= len(self.text) for start, end in self.uncertain):
-            raise ValueError("positions outside of the text")
+        check_positions(self.text, self.sections, self.uncertain)
         return self
 
 

@@ -24,6 +24,8 @@ from core.reading import Page, Reader, ReadingError, ReadingSettings
 from core.reading.page_cache import CachedPage, PageCache
 from core.reading.page_cache import _encode as encoded_page
 from core.reading.page_cache import _stored_key as stored_page_key
+from core.reading.section_codec import encode_sections
+from core.reading.sections import TextSection
 from core.search.cache import ResultCache, _stored_key
 from core.search.cache_codec import encode
 from core.search.health import EngineHealth
@@ -316,6 +318,13 @@ NO_PAGE = {
     "a time that is true": page_with(fetched_at=True),
     "long ago": page_with(fetched_at=1.0),
     "not yet": page_with(fetched_at=PAGE.fetched_at.timestamp() + 1e6),
+    "sections that are a list": page_with(sections=[]),
+    "sections that are none": page_with(sections="AAAA"),
+    "sections beyond the text": page_with(sections=encode_sections([TextSection(10_000, "page", 1)])),
+    "sections out of order": page_with(
+        sections=encode_sections([TextSection(2, "page", 2), TextSection(1, "page", 1)])
+    ),
+    "digits beyond the text": page_with(sections=encode_sections([], [(0, 10_000)])),
     "instructions in words": page_with(instructions="none"),
     "cut in words": page_with(is_cut="no"),
     "public in words": page_with(is_public="yes"),

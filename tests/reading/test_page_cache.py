@@ -18,6 +18,7 @@ from core.reading.page_cache import CachedPage, PageCache
 from support import web_pages as pages
 from support.base import loaded
 from support.faults import silence, unused_port
+from support.pdf_files import pdf_file
 from support.redis_server import RedisServer, needs_redis
 from support.waiting import Clock
 from support.web import Web
@@ -59,6 +60,14 @@ def test_the_second_reading_asks_nobody(reader_with: ReaderWith, web: Web, deadl
     assert reader.read("HTTP://A.example", deadline=deadline) == replace(first, address="HTTP://A.example")
     assert len(web.requests) == asked
     assert first.final_address == "http://news.example/1"
+
+
+def test_the_pages_of_a_file_are_kept(reader_with: ReaderWith, web: Web, deadline: Deadline) -> None:
+    address = web.page("gov.example/a.pdf", pdf_file(["全年供水一亿立方米。"], ["水表在十一月更换。"]), HTML)
+    first = reader_with().read(address, deadline=deadline)
+    assert [section.number for section in first.sections if section.kind == "page"] == [1, 2]
+    assert reader_with().read(address, deadline=deadline) == first
+    assert len(web.requests) == 1
 
 
 @pytest.mark.parametrize(
