@@ -16,6 +16,7 @@ app = session.begin_script_run()
 chat = st.Page("pages/chat.py", title="对话", icon=":material/forum:", url_path="chat", default=True)
 others = [
     st.Page("pages/legal.py", title="法规与案例", icon=":material/gavel:", url_path="legal"),
+    st.Page("pages/documents.py", title="资料库", icon=":material/folder_open:", url_path="documents"),
     st.Page("pages/dashboard.py", title="运行看板", icon=":material/monitoring:", url_path="dashboard"),
     st.Page("pages/settings.py", title="设置", icon=":material/settings:", url_path="settings"),
     st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help"),

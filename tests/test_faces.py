@@ -111,6 +111,7 @@ FACES = {
         article_actions article_list cases draft_check import_view law law_filters legal_page pasted_check_form statute_search
     """,
     "core.ui.dashboard": "dashboard_page",
+    "core.ui.documents": "documents_page",
     "core.ui.settings": """
         connect model_settings own_key settings_page
     """,

@@ -16,7 +16,15 @@ from core.app import App
 from core.base.errors import AppError
 from core.base.text import clean
 from core.reading import Page as ReadPage
-from core.store import ConversationNotFound, MessagePage, ShareNotFound, StoredPage, make_title, new_conversation_id
+from core.store import (
+    ChosenCollection,
+    ConversationNotFound,
+    MessagePage,
+    ShareNotFound,
+    StoredPage,
+    make_title,
+    new_conversation_id,
+)
 from core.ui import identity, scripts, session
 
 ADDRESS = "c"
@@ -130,6 +138,7 @@ def _show(app: App, chat: session.ChatState, page: MessagePage) -> None:
     chat.conversation_id = page.conversation.id
     chat.unread, chat.reading_problem, chat.read_only = False, "", not page.may_change
     chat.title, chat.has_older = page.conversation.title, page.has_more
+    chat.collections = page.conversation.collections or chat.collections
     chat.messages = _join(page.messages, _unsaved_messages(app, chat), written)
     chat.may_have_stored_files = True
     st.session_state[session.MODE] = page.conversation.mode.lower()  # it was stored as "Chat" or "Agent" at first
@@ -227,6 +236,8 @@ def fork_if_read_only(app: App) -> None:
     open_conversation(copy)
     if chat.mode_note:
         save_mode(app, chat.mode_note)
+    if chat.collections:
+        choose_collections(app, chat.collections)
 
 
 def update_address() -> None:
@@ -280,6 +291,8 @@ def _begin(app: App, chat: session.ChatState) -> str:
     app.outbox.create(id, owner=identity.owner(), visitor_id=identity.reader(), mode=session.mode())
     if chat.mode_note:
         app.outbox.save(id, chat.mode_note, visitor_id=identity.reader())
+    if chat.collections:
+        app.outbox.set_collections(id, chat.collections, visitor_id=identity.reader())
     return id
 
 
@@ -290,6 +303,14 @@ def save_mode(app: App, note: Message) -> None:
     if chat.conversation_id is not None and not chat.read_only:
         app.outbox.set_mode(chat.conversation_id, session.mode(), visitor_id=identity.reader())
         app.outbox.save(chat.conversation_id, note, visitor_id=identity.reader())
+
+
+def choose_collections(app: App, chosen: tuple[ChosenCollection, ...]) -> None:
+    """Use these collections of documents for all questions to come, and keep the choice with the conversation."""
+    chat = session.chat()
+    chat.collections = chosen
+    if chat.conversation_id is not None and not chat.read_only:
+        app.outbox.set_collections(chat.conversation_id, chosen, visitor_id=identity.reader())
 
 
 def truncate_from(app: App, message: Message) -> None:

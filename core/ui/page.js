@@ -28,6 +28,7 @@
   const KEYS = hasKeyboard && matchMedia('(min-width: 641px) and (min-height: 501px)').matches ? { '问一个问题': '问一个问题，Enter 发送，Shift+Enter 换行' } : {}
   const WORDS = {
     ...KEYS,
+    'Add files': '选择文件',
     'App pages': '页面',
     'Clear caches': '清除缓存',
     'Click to retry upload': '点击重新上传',
@@ -108,6 +109,16 @@
       else added.querySelectorAll(places).forEach(place => translateTexts(place, inChinese))
     }
   }
+
+  // A folder that is dragged: Streamlit asks each file for a path that browsers know of chosen folders only.
+  const chosenPath = Object.getOwnPropertyDescriptor(File.prototype, 'webkitRelativePath').get
+  const draggedPath = file => (file.relativePath ?? '').replace(/^[.]?[/]/, '')
+  Object.defineProperty(File.prototype, 'webkitRelativePath', {
+    configurable: true,
+    get() {
+      return chosenPath.call(this) || (draggedPath(this).includes('/') ? draggedPath(this) : '')
+    },
+  })
 
   new MutationObserver(changes => {
     for (const { type, target, addedNodes } of changes) {

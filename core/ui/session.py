@@ -16,6 +16,7 @@ from core.app import App, shared_app
 from core.reading import Page
 from core.run import Question, Revision, Run
 from core.search import SessionCache
+from core.store import ChosenCollection
 
 APP = "app"
 ROUTED = "routed"
@@ -62,6 +63,8 @@ class ChatState:
     session_id: str = field(default_factory=new_id)
     conversation_id: str | None = None
     title: str = ""
+    collections: tuple[ChosenCollection, ...] = ()
+    """Collections of documents that the reader has chosen for this conversation."""
     mode_note: Message | None = None
     """Last note about the mode. It may be shown before there is a conversation to store it in."""
     has_older: bool = False

@@ -7,9 +7,9 @@ ends. Here only a session with an upload field may upload, up to the limit of th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv6Address, ip_network
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakValueDictionary
 
 import streamlit as st
@@ -66,10 +66,21 @@ def upload_field(label: str, *, megabytes: int, **options: Any) -> UploadedFile 
     return file
 
 
-def upload_fields(label: str, *, megabytes: int, files: int, **options: Any) -> list[UploadedFile]:
-    """Draw `st.file_uploader` for several files and permit their upload."""
+def upload_fields(
+    label: str, *, megabytes: int, files: int, folders: bool = False, **options: Any
+) -> list[UploadedFile]:
+    """Draw `st.file_uploader` for several files, or for whole folders, and permit their upload."""
     _permit_uploads(megabytes, files)
-    return list(st.file_uploader(label, max_upload_size=megabytes, accept_multiple_files=True, **options))
+    several: Literal[True, "directory"] = "directory" if folders else True
+    return list(st.file_uploader(label, max_upload_size=megabytes, accept_multiple_files=several, **options))
+
+
+def release_uploads(files: Iterable[UploadedFile]) -> None:
+    """Forget files that were taken in. Streamlit would keep them in memory as long as the session lasts."""
+    context = get_script_run_ctx()
+    assert context is not None
+    for file in files:
+        _manager().remove_file(context.session_id, file.file_id)
 
 
 def chat_field(

@@ -383,7 +383,7 @@ class NetworkSettings(Section):
     )
 
 
-OptionalPage = Literal["legal", "dashboard", "settings", "help"]
+OptionalPage = Literal["legal", "documents", "dashboard", "settings", "help"]
 
 
 class PublicSettings(Section):
@@ -392,7 +392,7 @@ class PublicSettings(Section):
     url: Address = Field("http://localhost:8501", description="读者打开问源的地址")
     pages: Annotated[tuple[OptionalPage, ...], CommaList, ValueFormat("页面名，逗号分隔")] = Field(
         get_args(OptionalPage),
-        description="对话之外显示的页面：法规与案例、运行看板、设置、帮助；不想让读者看到配置，就去掉 settings",
+        description="对话之外显示的页面：法规与案例、资料库、运行看板、设置、帮助；不想让读者看到配置，就去掉 settings",
     )
 
 

@@ -15,9 +15,9 @@ from core.base.logs import add_log_ids
 from core.reading import Page
 from core.run import AnswerOptions, AnswerService, Question
 from core.search.types import Source
-from core.store import ConversationNotFound, StoreError
-from core.ui import conversation_sync, identity, session, visitor_preferences
-from core.ui.chat import attachments, search_switch, settings_panel
+from core.store import ChosenCollection, ConversationNotFound, StoreError
+from core.ui import conversation_sync, document_access, identity, session, visitor_preferences
+from core.ui.chat import attachments, collection_choice, search_switch, settings_panel
 from core.ui.chat.commands import help_text, parse_command
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
@@ -94,6 +94,8 @@ def _accept_question(
         skip_caches=fresh,
         sources_to_read=read,
         files=attachments.files_for_question(app, files),
+        collections=collection_choice.usable_ids(app),
+        access=document_access.access(),
         query=query,
         visitor=identity.rate_limited_visitor(),
         session_cache=session.session_cache(),
@@ -262,6 +264,12 @@ def clear() -> None:
     chat.stop_run()
     st.session_state.chat = session.ChatState(session_id=chat.session_id)
     st.query_params.clear()
+
+
+def begin_with_collection(collection: ChosenCollection) -> None:
+    """Begin a new conversation about a collection of documents."""
+    clear()
+    session.chat().collections = (collection,)
 
 
 def copy_conversation(app: App) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
+from core.documents import Collection
 from core.reading import FILE_KINDS
 from core.search import NO_WEB_ENGINE
 from core.ui import session
-from core.ui.chat import actions, attachments, search_switch, settings_panel
+from core.ui.chat import actions, attachments, collection_choice, search_switch, settings_panel
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
 from core.ui.uploads import ChatInputResult, chat_field
@@ -23,13 +26,15 @@ AGENT_TOGGLE = "agent_toggle"
 
 def draw(app: App) -> tuple[ChatInputResult, DeltaGenerator]:
     """Draw the input area. Returns the input, and the place for the stop button."""
+    collections = collection_choice.list_offered(app)
     with st.bottom.container(key="composer", gap="xsmall"):
-        _draw_notes()
+        _draw_notes(app, collections)
         with st.container(key="switches", horizontal=True, vertical_alignment="center", gap="xsmall"):
             _draw_search_switch(available=app.search.has_engines)
             _draw_agent_switch(app)
             if own_key.session_model() is None:
                 settings_panel.draw_model_menu(app)
+            collection_choice.draw(app, collections)
             _draw_search_remark(app)
             stop = st.empty()
         # Inside a container: a page whose box Streamlit itself puts at the bottom runs after the end of a growing answer.
@@ -45,12 +50,13 @@ def draw(app: App) -> tuple[ChatInputResult, DeltaGenerator]:
     return typed, stop
 
 
-def _draw_notes() -> None:
+def _draw_notes(app: App, collections: Sequence[Collection] | None) -> None:
     chat = session.chat()
     if chat.from_link:
         st.caption(FROM_LINK_NOTE)
     if chat.refusal:
         st.warning(escape_label(chat.refusal), icon=":material/edit_note:")
+    collection_choice.draw_missing(app, collections)
     attachments.draw_waiting()
 
 

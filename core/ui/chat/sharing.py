@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 import streamlit as st
 
 from core.app import App
 from core.base.errors import AppError
-from core.ui import conversation_list, conversation_sync, identity, scripts, session
+from core.ui import conversation_list, conversation_sync, identity, session, share_links
 from core.ui.chat.answer import app_url
 from core.ui.escape import escape_label
 
@@ -27,7 +25,7 @@ def draw_button(app: App, chat: session.ChatState) -> None:
 @st.dialog("分享", icon=":material/share:")
 def draw_share_dialog(app: App, id: str) -> None:
     try:
-        _draw_link(conversation_address(conversation_sync.SHARED, conversation_list.share(app, id)))
+        share_links.draw_link(conversation_address(conversation_sync.SHARED, conversation_list.share(app, id)))
         st.caption(SHARE_NOTE)
         if st.button("撤回", key="withdraw-share", icon=":material/link_off:"):
             conversation_list.withdraw_share(app, id)
@@ -38,7 +36,7 @@ def draw_share_dialog(app: App, id: str) -> None:
 
 @st.dialog("复制链接", icon=":material/link:")
 def draw_link_dialog(id: str) -> None:
-    _draw_link(conversation_address(conversation_sync.ADDRESS, id))
+    share_links.draw_link(conversation_address(conversation_sync.ADDRESS, id))
     st.caption(f"{_who_may_open()}要给别人看，请用「分享」：分享的链接可以撤回。")
 
 
@@ -50,12 +48,6 @@ def _who_may_open() -> str:
     return "这个浏览器没有保存 Cookie，刷新之后，这个网址就打不开了。"
 
 
-def _draw_link(link: str) -> None:
-    st.code(link, language=None, wrap_lines=True)
-    scripts.copy_to_clipboard(link)
-
-
 def conversation_address(parameter: str, value: str) -> str:
     """Return the address of a conversation as this browser reaches the page."""
-    here = urlsplit(st.context.url or app_url())
-    return here._replace(path=here.path or "/", query=f"{parameter}={value}", fragment="").geturl()
+    return share_links.page_address(parameter, value, otherwise=app_url())

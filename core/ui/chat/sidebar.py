@@ -10,7 +10,7 @@ from streamlit.errors import StreamlitAuthError
 from core.app import App
 from core.base.settings import choose_model
 from core.base.text import one_line, shorten
-from core.ui import identity, session, visitor_preferences
+from core.ui import document_access, identity, session, visitor_preferences
 from core.ui.chat import search_switch, settings_panel, sidebar_conversations, source_desk, steps
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
@@ -32,6 +32,7 @@ def restore(app: App) -> None:
     settings_panel.restore(app, chosen)
     steps.restore(chosen)
     source_desk.restore(chosen)
+    document_access.restore(chosen)
     st.session_state[session.RESTORED] = True
 
 

@@ -1,0 +1,3 @@
+from . import documents_page
+
+__all__ = ["documents_page"]
