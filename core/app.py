@@ -98,6 +98,7 @@ class App:
             checks=self.checks,
             on_run_end=self.metrics.record_answer,
             legal=lambda: self.legal,
+            documents=lambda: self.documents,
         )
         self.store = ConversationStore(self.database)
         self.outbox = Outbox(self.store)
@@ -179,6 +180,7 @@ class App:
                     loop=self.loop,
                     reader=self.reader,
                     legal=self.legal,
+                    documents=self.documents,
                     admission=self.chat.admission,
                     checks=self.checks,
                     on_run_end=self.metrics.record_answer,

@@ -66,8 +66,8 @@ FACES = {
         AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST against_law_lines agreeing_sources annotate
         check_results check_texts cited_numbers cited_sources compared_spans counted_results describe_source
-        desk_html drop_invented empty_desk_html events export has_citation is_official list_agreements list_verdicts
-        marked_html message other_uncited parse_markdown places_by_source reading_status references_html render_annotated render_html
+        desk_html drop_invented empty_desk_html events export has_citation is_official join_numbers list_agreements list_verdicts
+        marked_html message other_uncited parse_markdown passages_html places_by_source reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
         uncited_line unread_note verdict_html with_statutes
     """,
@@ -90,12 +90,12 @@ FACES = {
         PassageHit document_address document_id_of
     """,
     "core.run": """
-        Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices Configured Control ControlGroup
+        Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices ChosenCollections Configured Control ControlGroup DocumentFindings DocumentPages
         MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
         SearchState StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related
         attach_files check_pasted_text control_groups excerptable fair_share format_sources format_within_budget
         has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
-        prompts read_choices read_sources restore_picked search_articles search_notices select_pages source_texts
+        prompts read_choices read_sources restore_picked search_articles search_documents search_notices select_pages source_texts
         validate_pasted_text write_excerpts
     """,
     "core.chat": "ChatService",

@@ -48,6 +48,7 @@ from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.text import clean_piece
 from core.base.web_addresses import find_urls
+from core.documents import DocumentLibrary
 from core.legal import LegalServices
 from core.legal.entities import LAWS
 from core.llm import Model, Prompt, estimate_tokens, strip_thinking
@@ -56,6 +57,7 @@ from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.run import (
     WEB_SEARCH_FAILED,
     AnswerService,
+    ChosenCollections,
     Question,
     SearchState,
     attach_files,
@@ -63,6 +65,7 @@ from core.run import (
     format_within_budget,
     read_sources,
     search_articles,
+    search_documents,
     search_notices,
     select_pages,
     write_excerpts,
@@ -99,6 +102,7 @@ class AgentRunner(AnswerService):
 
     mode = "agent"
     legal: LegalServices | None = None
+    documents: DocumentLibrary | None = None
     tools: Sequence[ToolFactory] = TOOLS
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     agents: AgentCache = field(default_factory=AgentCache)
@@ -139,7 +143,7 @@ class AgentRunner(AnswerService):
         return PromptPreview(prompt.path, messages, prompt.notice.text if prompt.notice else "")
 
     async def events(self, question: Question) -> AsyncGenerator[RunEvent]:
-        work = _AgentAnswer(self, question)
+        work = _AgentAnswer(self, question, await self._open_collections(question))
         task = asyncio.create_task(work.run())
         try:
             while (event := await work.queue.get()) is not None:
@@ -148,11 +152,17 @@ class AgentRunner(AnswerService):
         finally:
             await cancel_task(task)
 
+    async def _open_collections(self, question: Question) -> ChosenCollections | None:
+        wanted = question.options.collections
+        if self.documents is None or not wanted:
+            return None
+        return await asyncio.to_thread(ChosenCollections.open, self.documents, question.options.access, wanted)
+
 
 class _AgentAnswer:
     """One question being answered. All state here belongs to this one run."""
 
-    def __init__(self, runner: AgentRunner, question: Question) -> None:
+    def __init__(self, runner: AgentRunner, question: Question, documents: ChosenCollections | None) -> None:
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         self._searches: list[SearchResponse] = []
         self._runner = runner
@@ -169,6 +179,7 @@ class _AgentAnswer:
         self._handler = AgentCallbackHandler(
             self._emit, estimated=self._model.choice.is_embedded, verbose=settings.agent.verbose
         )
+        self._documents = documents
         self._chain = question.configured.chain
         self._search = question.configured.search.for_tools(self._model.choice)
         context = ToolContext(
@@ -180,6 +191,7 @@ class _AgentAnswer:
             settings=settings,
             time_range=question.options.choices.time_range,
             legal=runner.legal,
+            documents=documents,
             reader=runner.reader,
             question=question.text,
             is_query_part_of_question=self._model.choice.is_embedded,
@@ -199,6 +211,8 @@ class _AgentAnswer:
         try:
             for event in self._file_events:
                 self._emit(event)
+            for notice in self._documents.problem_notices if self._documents else ():
+                self._emit(notice)
             if not self._search.reaches_web:
                 self._emit(self._no_web_notice())
             answer = await self._answer()
@@ -395,20 +409,25 @@ class _AgentAnswer:
         """Search by the program and let the model only write, for a model that cannot keep to the format."""
         search: BaseTool | None = next((tool for tool in self._tools if tool.name in QUESTION_SEARCH_TOOLS), None)
         try:
-            if search and len(self._run_sources.sources) == len(self._files):
+            if (search or self._documents) and len(self._run_sources.sources) == len(self._files):
                 await run_within(self._search_once(search), self._current_deadline)
         except TimeoutError:
             log.info("the plain search took too long")
             self._handler.close_steps(NO_RESULT_IN_TIME)
         return await self._write_last_answer()
 
-    async def _search_once(self, tool: BaseTool) -> None:
-        """Search for the question as it stands, also in the law library if that answers it well."""
-        legal = self._runner.legal
-        if legal and tool.name == "web_search":
+    async def _search_once(self, tool: BaseTool | None) -> None:
+        """Search for the question as it stands, also in the chosen collections, and in the law library if that answers it
+        well."""
+        legal, documents = self._runner.legal, self._documents
+        if documents:
+            for event in (await search_documents(documents, self._question, self._run_sources)).events:
+                self._emit(event)
+        if tool and legal and tool.name == "web_search":
             for event in await search_articles(legal, self._question, self._run_sources):
                 self._emit(event)
-        await tool.arun(self._question, callbacks=[self._handler])
+        if tool:
+            await tool.arun(self._question, callbacks=[self._handler])
 
     async def _after_failure(self, kind: str, message: str) -> str | None:
         if self._handler.answer or not self._run_sources.sources:
@@ -472,7 +491,7 @@ class _AgentAnswer:
         sources, searched = self._run_sources.sources, self._handler.tool_succeeded
         failed = SEARCH_FAILED if self._tools else NO_ENGINE_TO_ASK
         context = self._sources_text(sources) or (NOTHING_FOUND if searched else failed)
-        if sources and not searched and all(source.engine == LAWS for source in sources):
+        if sources and not searched and all(source.engine == LAWS or source.collection for source in sources):
             context = f"{web_failure_note(WEB_SEARCH_FAILED, has_local_results=True)}\n{context}"
         return answer_prompt(
             self._question,

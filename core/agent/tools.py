@@ -26,7 +26,7 @@ from core.base.text import one_line
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.legal import LegalServices
 from core.reading import Reader
-from core.run import RunSources, format_sources
+from core.run import ChosenCollections, RunSources, format_sources
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions
 from core.search import NOTHING_FOUND, SearchService, SessionCache, web_failure_note
 from core.search.errors import AllEnginesFailed, QueryError
@@ -49,6 +49,8 @@ class ToolContext:
     time_range: TimeRange | None = None
     legal: LegalServices | None = None
     reader: Reader | None = None
+    documents: ChosenCollections | None = None
+    """The collections of documents that were chosen for the question."""
     question: str = ""
     is_query_part_of_question: bool = False
     """True if no model writes the queries: they are words of the question, sometimes only a few of them."""

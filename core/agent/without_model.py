@@ -67,9 +67,11 @@ _LEGAL_TOOLS = {
 
 
 def _choose_tool(question: str, tools: Sequence[str], *, first: bool) -> str:
-    names = [name for name in tools if name != "read_page"]  # it takes numbers, and here are only words
+    names = [name for name in tools if not name.startswith("read_")]  # they take numbers, and here are only words
     legal = [tool for tool, named in _LEGAL_TOOLS.items() if tool in names and named.search(to_simplified(question))]
-    return next(iter([*(legal if first else ()), *(["web_search"] if "web_search" in names else ()), *names]), "")
+    documents = [name for name in names if name == "document_search"]  # offered only if the reader has chosen some
+    web = [name for name in names if name == "web_search"]
+    return next(iter([*((*documents, *legal) if first else ()), *web, *names]), "")
 
 
 def _next_query(question: str, tried: Sequence[str]) -> str:

@@ -25,8 +25,16 @@ from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, ha
 from .html.desk_html import DeskText, desk_html, empty_desk_html
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
-from .html.source_html import references_html, results_html, site_name, source_panel_html, verdict_html
+from .html.source_html import (
+    passages_html,
+    references_html,
+    results_html,
+    site_name,
+    source_panel_html,
+    verdict_html,
+)
 from .html.source_marks import TextSpan, compared_spans, marked_html
+from .place_labels import join_numbers
 from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status, unread_note
 from .sourced_text import SourcedEvents, SourcedText
 
@@ -65,12 +73,14 @@ __all__ = [
     "export",
     "has_citation",
     "is_official",
+    "join_numbers",
     "list_agreements",
     "list_verdicts",
     "marked_html",
     "message",
     "other_uncited",
     "parse_markdown",
+    "passages_html",
     "places_by_source",
     "reading_status",
     "references_html",

@@ -36,6 +36,7 @@ from core.run import (
     NOTHING_SPENT,
     AnswerService,
     Choices,
+    ChosenCollections,
     Question,
     Rewriter,
     SearchState,
@@ -48,6 +49,7 @@ from core.run import (
     newest_messages,
     read_sources,
     search_articles,
+    search_documents,
     search_notices,
     select_pages,
     write_excerpts,
@@ -67,6 +69,7 @@ from core.search.errors import AllEnginesFailed, EngineMisconfigured, NoEngine, 
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, Source, first_pause
 
 if TYPE_CHECKING:
+    from core.documents import DocumentLibrary
     from core.legal import LegalServices
 
 log = logging.getLogger(__name__)
@@ -86,6 +89,8 @@ class ChatService(AnswerService):
     statute_worder: StatuteWorder = field(default_factory=StatuteWorder)
     legal: Callable[[], LegalServices] | None = None
     """Returns the law library, which is a source beside the web."""
+    documents: Callable[[], DocumentLibrary] | None = None
+    """Returns the library of the readers' collections, which are sources too."""
 
     def events(self, question: Question) -> AsyncGenerator[RunEvent]:
         return _ChatAnswer(self, question).events()
@@ -133,6 +138,9 @@ class _ChatAnswer:
         self._legal: LegalServices | None = None
         self._wording = NOT_ASKED
         self._files: tuple[Source, ...] = ()
+        """The reader's own files: attached ones, and those that were found in collections."""
+        self._nothing_found = ""
+        """What the model is told of collections in which nothing was found."""
         self._sources: tuple[Source, ...] = ()
         self._context = ""
         """The text about the sources for the prompt, or why there are none."""
@@ -150,7 +158,7 @@ class _ChatAnswer:
         if (
             options.search
             and not options.query
-            and not options.files
+            and not (options.files or options.collections)
             and self._may_search_natively
             and await asyncio.to_thread(self._search.reserve_for_caller, NATIVE, visitor=options.visitor)
         ):
@@ -169,6 +177,13 @@ class _ChatAnswer:
             async with aclosing(self._gather(refused)) as gathering:
                 async for event in gathering:
                     yield event
+        elif options.collections:
+            await self._rewrite_query()
+            for event in await self._search_documents():
+                yield event
+            self._search_state = "empty"
+            self._sources, context = self._fit_sources(self._files)
+            self._context = "\n".join(filter(None, (self._nothing_found, context)))
         if self._model.choice.is_embedded:
             for event in self._excerpts():
                 yield event
@@ -198,6 +213,19 @@ class _ChatAnswer:
         wants = self._settings.chat.standalone_queries and not self._question.options.query
         may_ask = wants and self._wording is NOT_ASKED and self._service.statute_worder.may_ask(self._model)
         return may_ask and await may_be_in_library(self._legal, self._query.text)
+
+    async def _search_documents(self) -> tuple[RunEvent, ...]:
+        """Search the collections that the reader has chosen. Return the events."""
+        options, library = self._question.options, self._service.documents
+        if library is None or not options.collections:
+            return ()
+        chosen = await asyncio.to_thread(ChosenCollections.open, library(), options.access, options.collections)
+        found = await search_documents(
+            chosen, self._query.text, self._run_sources, other_wording=self._original_question
+        )
+        self._files = tuple(dict.fromkeys((*self._files, *found.sources)))
+        self._nothing_found = found.note
+        return found.events
 
     async def _search_articles(self) -> tuple[RunEvent, ...]:
         return await search_articles(
@@ -233,6 +261,8 @@ class _ChatAnswer:
         await self._rewrite_query()
         web = asyncio.create_task(self._search_web(refused))
         try:
+            for event in await self._search_documents():
+                yield event
             if asks := await self._may_ask_for_statute_wording():
                 yield SearchStarted(self._question.text)
                 await self._ask_for_statute_wording(web)
@@ -264,7 +294,7 @@ class _ChatAnswer:
         if failure:
             note = web_failure_note(failure, has_local_results=bool(sources))
             context = "\n".join(filter(None, (note, context)))
-        self._context = context or NOTHING_FOUND
+        self._context = "\n".join(filter(None, (self._nothing_found, context or NOTHING_FOUND)))
 
     async def _rewrite_query(self) -> None:
         """Set the query: the reader's own, or the question rewritten to stand alone."""

@@ -4,7 +4,10 @@ from .answer_checking import AnswerChecks, TextsByNumber, source_texts
 from .answer_saver import AnswerSaver
 from .answer_service import AnswerService
 from .choices import NO_CHOICES, Choices
+from .chosen_collections import ChosenCollections
 from .configured import Configured
+from .document_pages import DocumentPages
+from .document_search import DocumentFindings, search_documents
 from .excerpts import SearchState, are_related, in_script_of, is_small_talk, write_excerpts
 from .history import newest_messages
 from .law_search import WEB_SEARCH_FAILED, may_be_in_library, search_articles
@@ -33,9 +36,12 @@ __all__ = [
     "AnswerSaver",
     "AnswerService",
     "Choices",
+    "ChosenCollections",
     "Configured",
     "Control",
     "ControlGroup",
+    "DocumentFindings",
+    "DocumentPages",
     "PageRequest",
     "PastedTextCheck",
     "Question",
@@ -67,6 +73,7 @@ __all__ = [
     "read_sources",
     "restore_picked",
     "search_articles",
+    "search_documents",
     "search_notices",
     "select_pages",
     "source_texts",

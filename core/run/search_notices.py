@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from core.answer.events import Notice
 from core.base.text import time_ago
 from core.legal.entities import LIBRARY_LABELS
-from core.search.types import SearchResponse, first_pause
+from core.search.types import DOCUMENTS, SearchResponse, first_pause
 
 
 def search_notices(searches: Sequence[SearchResponse]) -> Iterator[Notice]:
     """Yield each notice once for all searches of a run: the web was not reached, results are old, results were skipped."""
-    failed = [search for search in searches if search.failure]
+    failed = [search for search in searches if search.failure and search.provider != DOCUMENTS]
     if failed and not any(_has_reached_web(search) for search in searches):
         pause = first_pause(attempt for search in failed for attempt in search.attempts)
         yield Notice("web_failed", f"{failed[0].failure}{failed[0].cure}".rstrip(), pause)

@@ -175,7 +175,7 @@ def test_three_searches_at_once(app: App) -> None:
 def test_without_an_engine_and_an_index_there_is_no_search_tool() -> None:
     app = build_app(loaded(), engines=[])
     try:
-        assert [factory(ToolContext(search=app.search, legal=app.legal)) for factory in TOOLS] == [None] * 4
+        assert [factory(ToolContext(search=app.search, legal=app.legal)) for factory in TOOLS] == [None] * len(TOOLS)
     finally:
         app.close()
 

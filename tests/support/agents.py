@@ -101,6 +101,7 @@ def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> 
         loop=app.loop,
         reader=app.reader,
         legal=app.legal,
+        documents=app.documents,
         tools=tools,
         sleep=no_patience,
     )

@@ -56,6 +56,24 @@ def results_html(results: Iterable[SearchResult], *, app_url: str = "", full_sni
     return Markup('<ul class="wy-refs%s">%s</ul>') % (" whole" if full_snippets else "", rows)
 
 
+def passages_html(results: Iterable[SearchResult], sources: Iterable[Source]) -> Markup:
+    """Return passages of documents, each with the number of its file: several may be of one file."""
+    numbers = {source.url: source.number for source in sources}
+    rows = Markup().join(
+        Markup('<li value="%s">%s</li>')
+        % (
+            numbers.get(result.url, ""),
+            _entry(result.title, result.url, result.snippet, "", about=_passage_origin(result)),
+        )
+        for result in results
+    )
+    return Markup('<ol class="wy-refs">%s</ol>') % rows
+
+
+def _passage_origin(result: SearchResult) -> str:
+    return " · ".join(filter(None, (f"资料「{result.source}」", result.published and f"文件日期 {result.published}")))
+
+
 def source_panel_html(
     sources: Iterable[Source],
     *,

@@ -13,7 +13,7 @@ from core.answer.events import SearchFinished
 from core.app import App
 from core.base.text import one_line, time_ago
 from core.search import MAX_LENGTH, describe_filters, unsupported_filters
-from core.search.types import Attempt, AttemptOutcome, SearchResponse
+from core.search.types import DOCUMENTS, Attempt, AttemptOutcome, SearchResponse
 from core.ui.advice import advice_html, pause_words
 from core.ui.chat import actions
 from core.ui.escape import draw_html
@@ -51,6 +51,8 @@ def _search_form(app: App, query: str, key: str) -> None:
 def summary(response: SearchResponse, *, shown: int = 0) -> str:
     """Return one line: engine, number of results, time and cache age. `shown` is the number given to the model, if
     known."""
+    if response.provider == DOCUMENTS:
+        return _documents_summary(response)
     if was_paused(response):
         only = f" · 只查了{provider_label(response.provider)}" if response.provider else ""
         return f"引擎暂停中，没有联网搜索{only}"
@@ -65,6 +67,15 @@ def summary(response: SearchResponse, *, shown: int = 0) -> str:
     if response.from_cache:
         parts.append(f"{'旧' if response.stale else ''}缓存 · {time_ago(response.cache_age or 0).strip()}")
     return " · ".join(parts)
+
+
+def _documents_summary(response: SearchResponse) -> str:
+    """Return where in the reader's collections how much was found."""
+    if response.failure:
+        return "资料没有查成"
+    names = "".join(f"「{name}」" for name in dict.fromkeys(result.source for result in response.results))
+    found = f"在资料{names}中找到 {len(response.results)} 处" if names else "在资料中没有找到"
+    return f"{found} · {response.search_time:.1f} 秒"
 
 
 def was_not_tried(response: SearchResponse) -> bool:

@@ -14,13 +14,13 @@ from typing import Literal, assert_never
 
 from markupsafe import Markup
 
-from core.answer import events, reading_status, references_html, results_html
+from core.answer import events, passages_html, reading_status, references_html, results_html
 from core.answer.events import SearchFinished
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.entities import LAWS
 from core.run import PageRequest
-from core.search.types import SearchResponse, Source
+from core.search.types import DOCUMENTS, SearchResponse, Source
 from core.ui.chat import search_ledger
 from core.ui.labels import ARGUMENTS, SEARCH_TYPES
 
@@ -30,7 +30,16 @@ MAX_BRIEF_LENGTH = 60
 MAX_LIVE_THOUGHT = 600
 """Number of characters of a growing thought that are shown. All of it, sent again and again, would be megabytes."""
 RUNNING, NOT_FINISHED, STOPPED, ONLY_SNIPPET = "进行中", "没有完成", "已停止", "仅摘要"
-TOOL_NAMES = {"web_search": "搜索", "regulation_search": "查法规", "case_search": "查案例", "read_page": "阅读"}
+TOOL_NAMES = {
+    "web_search": "搜索",
+    "regulation_search": "查法规",
+    "case_search": "查案例",
+    "read_page": "阅读",
+    "document_search": "查资料",
+    "read_document": "读资料",
+}
+LOOK_UPS = {LAWS: "查法规", DOCUMENTS: "查资料"}
+"""Names of the searches that the program makes in a library."""
 
 State = Literal["running", "done", "partial", "stopped", "failed"]
 """The state of a step. `partial`: pages were not read, and the answer has their snippets. `stopped`: by the reader."""
@@ -175,12 +184,8 @@ class SearchLine(StepLine):
         self.set_state("failed" if has_search_failed(found.response) else "done")
 
     @property
-    def is_library_search(self) -> bool:
-        return self.found is not None and self.found.response.provider == LAWS
-
-    @property
     def name(self) -> str:
-        return "查法规" if self.is_library_search else "搜索"
+        return LOOK_UPS.get(self.found.response.provider, "搜索") if self.found else "搜索"
 
     @property
     def title(self) -> str:
@@ -257,6 +262,10 @@ def reading_row_html(source: Source, *, waiting: bool) -> Markup:
     return Markup('<li class="%s">[%s] %s <span>%s</span></li>') % (state, source.number, site, status)
 
 
+_MAIN_ARGUMENTS = {"read_page": "sources", "read_document": "file"}
+"""The argument that says what is read; a search has its query."""
+
+
 class ToolLine(StepLine):
     """A call of the agent with its result: search results, pages, or a sentence."""
 
@@ -265,10 +274,11 @@ class ToolLine(StepLine):
         self.tool = started.tool
         self.found: SearchFinished | None = None
         self.reading: ReadingLine | None = None
-        asked = started.arguments.get("sources" if self.tool == "read_page" else "query")
+        asked = started.arguments.get(_MAIN_ARGUMENTS.get(self.tool, "query"))
         self._asked = one_line(asked or started.input)
         self._focus = started.arguments.get("focus", "")
         self._type = started.arguments.get("search_type", "")
+        self._pages = [f"（{pages}）"] if (pages := started.arguments.get("pages")) else []
         self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
         self._app_url = app_url
         self._summary, self._ok = "", True
@@ -311,6 +321,8 @@ class ToolLine(StepLine):
 
     @property
     def title(self) -> str:
+        if self.tool == "read_document":
+            return f"{self.name} {shorten(' '.join((self._asked, *self._pages)), 60)}"
         if self.tool != "read_page":
             return f"{self.name}「{shorten(self._asked, 40)}」"
         wanted = PageRequest.parse(self._asked, self._focus)
@@ -333,7 +345,7 @@ class ToolLine(StepLine):
             return f"失败：{shorten(one_line(self._summary), MAX_BRIEF_LENGTH)}"
         if self.found is not None:
             return search_ledger.summary(self.found.response, shown=len(self.found.sources))
-        return "完成"
+        return self._summary if self.tool == "read_document" else "完成"
 
     @property
     def details(self) -> Markup:
@@ -345,7 +357,7 @@ class ToolLine(StepLine):
         if self.found is not None:
             results = search_ledger.entry_html(self.found.response) + found_html(self.found, self._app_url)
             return others + results
-        asked = row_html("要读" if self.tool == "read_page" else "查询", self._asked)
+        asked = row_html("要读" if self.tool in _MAIN_ARGUMENTS else "查询", self._asked)
         pages = self.reading.details if self.reading else Markup()
         return asked + others + pages + (row_html("结果", self._summary) if self._summary else Markup())
 
@@ -363,6 +375,8 @@ def found_html(found: SearchFinished, app_url: str) -> Markup:
     """Return the first few sources, and the rest folded, including results that the model was not given."""
     if not found.response.results:
         return search_ledger.row_html("结果", "没有找到。")
+    if found.response.provider == DOCUMENTS:
+        return passages_html(found.response.results, found.sources)
     shown = references_html(found.sources[:FIRST_RESULTS], app_url=app_url)
     more, besides = found.sources[FIRST_RESULTS:], found.unnumbered_results
     if not (more or besides):
@@ -488,12 +502,14 @@ class StepLines:
     def totals(self) -> str:
         """Totals such as 已搜索 2 次 · 阅读 3 页. Empty if there are only thoughts."""
         calls = [line.tool for line in self.lines if isinstance(line, ToolLine)]
-        searched = [line.is_library_search for line in self.lines if isinstance(line, SearchLine)]
+        searched = [line.name for line in self.lines if isinstance(line, SearchLine)]
         pages = sum(reading.read_count for reading in self._readings)
         counted = {
-            "已搜索 {} 次": searched.count(False) + calls.count("web_search"),
-            "查法规 {} 次": searched.count(True) + calls.count("regulation_search"),
+            "已搜索 {} 次": searched.count("搜索") + calls.count("web_search"),
+            "查资料 {} 次": searched.count("查资料") + calls.count("document_search"),
+            "查法规 {} 次": searched.count("查法规") + calls.count("regulation_search"),
             "查案例 {} 次": calls.count("case_search"),
+            "读资料 {} 次": calls.count("read_document"),
             "阅读 {} 页": pages,
         }
         return " · ".join(words.format(count) for words, count in counted.items() if count)
