@@ -13,6 +13,7 @@ from core.documents.access import is_id, is_open_to, is_owned_by
 from core.documents.collection_rows import UNFINISHED, require_owned
 from core.documents.errors import DocumentNotFound
 from core.documents.types import Access, Document, DocumentState
+from core.documents.versions import decode_traits, outdated_ids
 from core.store import Database
 from core.store.tables import collections, document_removals, document_texts, documents
 
@@ -86,12 +87,24 @@ class DocumentRows:
         with self._database.read() as connection:
             return connection.execute(select(documents.c.id).where(documents.c.id == id)).first() is not None
 
-    def has_unfinished(self, collection_id: str) -> bool:
-        query = select(documents.c.id).where(
-            documents.c.state.in_(UNFINISHED), documents.c.collection_id == collection_id
-        )
+    def has_unfinished(self, collection_id: str, *, besides: str = "") -> bool:
+        c = documents.c
+        query = select(c.id).where(c.state.in_(UNFINISHED), c.collection_id == collection_id, c.id != besides)
         with self._database.read() as connection:
             return connection.execute(query.limit(1)).first() is not None
+
+    def refresh_versions(self, collection_id: str) -> None:
+        """Look again which files of a collection are older versions of others."""
+        c = documents.c
+        read = select(c.id, c.traits, c.modified, c.is_outdated).where(c.collection_id == collection_id, c.traits != "")
+        with self._database.read() as connection:
+            rows = connection.execute(read).all()
+        outdated = outdated_ids(filter(None, (decode_traits(row.id, row.traits, row.modified) for row in rows)))
+        changed = {row.id: row.id in outdated for row in rows if bool(row.is_outdated) != (row.id in outdated)}
+        if changed:
+            with self._database.write() as connection:
+                for id, is_outdated in changed.items():
+                    connection.execute(update(documents).where(c.id == id).values(is_outdated=is_outdated))
 
     def pending_removals(self) -> list[Removal]:
         """Return what is to be removed from the index and the files; files before their collection."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.base.text import normalize
 from core.documents.document_rows import DocumentRows
+from core.documents.newer_first import newer_first
 from core.documents.storage import FoundPassage, PassageIndex
 from core.documents.text_rows import TextRows
 from core.documents.types import Access, Document, PassageHit
@@ -29,7 +30,7 @@ class Finder:
         found = self._index.search(query, names.keys(), max(limit * CANDIDATES, LEAST_CANDIDATES))
         documents = self._rows.open_many({passage.document_id for passage in found}, access)
         hits = self._hits([passage for passage in found if passage.document_id in documents], documents, names)
-        return tuple(_without_repetitions(hits))[:limit]
+        return tuple(_without_repetitions(newer_first(hits, query)))[:limit]
 
     def _hits(
         self, found: list[FoundPassage], documents: Mapping[str, Document], names: Mapping[str, str]
@@ -50,7 +51,7 @@ class Finder:
             )
 
 
-def _without_repetitions(hits: Iterator[PassageHit]) -> Iterator[PassageHit]:
+def _without_repetitions(hits: Sequence[PassageHit]) -> Iterator[PassageHit]:
     """Yield the hits, of those in the same words the first one."""
     seen: set[str] = set()
     for hit in hits:

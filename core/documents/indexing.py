@@ -15,6 +15,8 @@ from core.documents.reading_queue import ClaimLost, ReadingQueue
 from core.documents.storage import FileStore, PassageIndex
 from core.documents.text_pieces import PieceCutter
 from core.documents.types import Document, DocumentState
+from core.documents.version_marks import full_day
+from core.documents.versions import encode_traits
 from core.reading import FileError, FilePart, Reader
 from core.store import StoreError
 
@@ -40,6 +42,8 @@ class Indexer:
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._has_more = False
+        self._current = ""
+        """Id of the file that is being read."""
         self.changed = threading.Condition()
         """Notified after each step."""
 
@@ -99,8 +103,9 @@ class Indexer:
     def _beat(self, ended: threading.Event) -> None:
         """Say that this process is at work, as long as it is."""
         while not ended.wait(self._queue.lease / 3):
-            with suppress(StoreError):
-                self._queue.extend()
+            if id := self._current:
+                with suppress(StoreError):
+                    self._queue.extend(id)
 
     def _empty_queue(self) -> None:
         with self._lock:
@@ -113,10 +118,11 @@ class Indexer:
                 self.changed.notify_all()
 
     def _read(self, document: Document) -> None:
+        self._current = document.id
         try:
             self._index.remove(document.collection_id, [document.id])
             state, reason = self._read_parts(document)
-            self._queue.finish(document.id, state, reason=reason)
+            self._finish(document, state, reason)
         except ClaimLost:
             self._forget(document)
         except Cancelled:  # the program is being ended; another process, or the next start, goes on
@@ -128,7 +134,19 @@ class Indexer:
             if not isinstance(error, AppError):
                 log.exception("a file could not be indexed")
             reason = str(error) if isinstance(error, AppError) else NOT_PREPARED
-            self._finish_unreadable(document, reason)
+            with suppress(ClaimLost):
+                self._finish(document, DocumentState.UNREADABLE, reason)
+        finally:
+            self._current = ""
+
+    def _finish(self, document: Document, state: DocumentState, reason: str) -> None:
+        """Compare the versions of files when the last of a collection has been read, before that is said of it."""
+        is_last = not self._rows.has_unfinished(document.collection_id, besides=document.id)
+        if is_last:
+            self._rows.refresh_versions(document.collection_id)
+        self._queue.finish(document.id, state, reason=reason)
+        if not is_last and not self._rows.has_unfinished(document.collection_id):  # another process was quicker
+            self._rows.refresh_versions(document.collection_id)
 
     def _read_parts(self, document: Document) -> tuple[DocumentState, str]:
         """Read a file part by part: each can be found before the next is read. Return how that ended."""
@@ -150,6 +168,7 @@ class Indexer:
         return DocumentState.INDEXED, _what_is_missing(unread, is_cut=is_cut)
 
     def _store(self, document: Document, part: FilePart, pieces: PieceCutter, passages: PassageCutter) -> None:
+        is_first = not pieces.length
         cut = list(pieces.cut(part.text, part.sections))
         done = max((section.number for section in part.sections if section.kind in ("page", "slide")), default=0)
         values = {
@@ -159,8 +178,10 @@ class Indexer:
             "pages_done": max(done, *part.unread_pages, 0) if part.unread_pages else done,
             "characters": pieces.length,
         }
-        if part.modified:
-            values["modified"] = part.modified
+        if is_first and part.text:
+            values["traits"] = encode_traits(document.name, part.text)
+            if modified := full_day(part.text) or part.modified:
+                values["modified"] = modified
         self._queue.add_pieces(document.id, cut, **values)
         self._index.add(document.collection_id, document.id, [one for piece in cut for one in passages.cut(piece)])
         if not self._queue.still_holds(document.id):
@@ -174,10 +195,6 @@ class Indexer:
             removal = document.collection_id, document.id
             self._rows.note_removal(removal)
             self.remove(removal)
-
-    def _finish_unreadable(self, document: Document, reason: str) -> None:
-        with suppress(ClaimLost):
-            self._queue.finish(document.id, DocumentState.UNREADABLE, reason=reason)
 
 
 def _what_is_missing(unread: list[int], *, is_cut: bool) -> str:

@@ -187,6 +187,7 @@ class DocumentLibrary:
         """Delete a file for good: bytes, text and index."""
         document = self._rows.delete(id, access)
         self._remove([(document.collection_id, id)])
+        self._rows.refresh_versions(document.collection_id)
 
     def wait_until_indexed(self, collection_id: str, access: Access, *, seconds: float) -> bool:
         """Wait until no file of the collection is waiting or being read. Return whether that came in time."""

@@ -14,7 +14,7 @@ PASSAGE_BYTES = 900
 """Size of a passage: 300 Chinese characters, or 900 letters, which say as much."""
 SMALLEST_BYTES = PASSAGE_BYTES // 4
 """Size below which a passage goes on behind the next heading."""
-_LONGEST_LABEL = 200
+_LONGEST_LABEL, _LONGEST_TITLE = 200, 60
 
 
 class PassageCutter:
@@ -22,7 +22,8 @@ class PassageCutter:
 
     def __init__(self, name: str, title: str = "") -> None:
         stem = name.rpartition(".")[0] or name
-        self._names = f"{stem.replace('/', ' ')} {title}".strip()
+        self._name = stem.replace("/", " ")
+        self._title = title
         self._headings: list[TextSection] = []
         self._table_header = ""
 
@@ -30,12 +31,14 @@ class PassageCutter:
         return list(self._cut(piece))
 
     def _cut(self, piece: StoredPiece) -> Iterator[IndexedPassage]:
+        self._title = self._title or _first_line(piece.text)
         for section, (start, end) in _parts(piece):
             if section is not None:
                 self._enter(section, piece.text[start:end])
             above = self._labels()
             for first, last in _passages(piece.text, start, end):
-                words = "\n".join(filter(None, (*above, piece.text[first:last])))
+                said = piece.text[first:last]
+                words = "\n".join([*(label for label in above if label and label not in said), said])
                 yield IndexedPassage(piece.start + first, piece.start + last, words)
 
     def _enter(self, section: TextSection, text: str) -> None:
@@ -50,7 +53,13 @@ class PassageCutter:
 
     def _labels(self) -> list[str]:
         titles = " ".join(section.title for section in self._headings)
-        return [label[:_LONGEST_LABEL] for label in (self._names, titles, self._table_header)]
+        return [label[:_LONGEST_LABEL] for label in (self._name, self._title, titles, self._table_header)]
+
+
+def _first_line(text: str) -> str:
+    """Return the first line, which is the title of most files; empty if it is too long for one."""
+    line = next((line.strip("#* ") for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= _LONGEST_TITLE else ""
 
 
 def _parts(piece: StoredPiece) -> Iterator[tuple[TextSection | None, tuple[int, int]]]:

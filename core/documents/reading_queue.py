@@ -54,11 +54,11 @@ class ReadingQueue:
             connection.execute(delete(document_texts).where(document_texts.c.document_id == found.id))
         return document_of(found)
 
-    def extend(self) -> None:
-        """Say that this process is still at work."""
-        mine = and_(documents.c.claim == self._claim, documents.c.state.in_(_UNDER_WAY))
+    def extend(self, id: str) -> None:
+        """Say that this process is still at work on a file."""
         with self._database.write() as connection:
-            connection.execute(update(documents).where(mine).values(claimed_until=self._clock() + self.lease))
+            until = self._clock() + self.lease
+            connection.execute(update(documents).where(self._is_mine(id)).values(claimed_until=until))
 
     def add_pieces(self, id: str, pieces: Sequence[StoredPiece], **values: Any) -> None:
         """Store what was read, and how far that is. Raise ClaimLost."""

@@ -87,7 +87,7 @@ class Document:
     modified: str | None = None
     """ISO day of the file: what it says of itself, else the day of the file system; None if unknown."""
     is_outdated: bool = False
-    """True if the collection has a newer version of the same file."""
+    """True if the collection has a newer version of the same file, or if the file says of itself that it is no longer valid."""
 
     @property
     def address(self) -> str:
