@@ -39,8 +39,8 @@ FACES = {
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
     """,
     "core.reading": """
-        DocumentComment FILE_KINDS FileError FilePart Page PageKind Passage Place ReadOutcome Reader
-        ReadingError ReadingSettings Span TextSection count_instructions decode_body decode_sections
+        DocumentComment FILE_KINDS FileError FilePart KINDS_IN_WORDS Page PageKind Passage Place ReadOutcome Reader
+        ReadingError ReadingSettings Span TextSection UPLOAD_KINDS count_instructions decode_body decode_sections
         encode_sections is_attachment place_at select_passages
     """,
     "core.llm": """

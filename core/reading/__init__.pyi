@@ -1,7 +1,8 @@
-from .attached_files import FILE_KINDS, is_attachment
+from .attached_files import is_attachment
 from .charset_detection import decode_body
 from .errors import FileError, ReadingError
 from .extraction_types import DocumentComment
+from .file_kinds import FILE_KINDS, KINDS_IN_WORDS, UPLOAD_KINDS
 from .file_parts import FilePart
 from .page import Page, PageKind
 from .passages import Passage, Span, select_passages
@@ -13,6 +14,8 @@ from .settings import ReadingSettings
 
 __all__ = [
     "FILE_KINDS",
+    "KINDS_IN_WORDS",
+    "UPLOAD_KINDS",
     "DocumentComment",
     "FileError",
     "FilePart",

@@ -8,17 +8,17 @@ from pathlib import PurePath
 from core.base.text import one_line, shorten
 from core.reading.errors import FileError
 from core.reading.extraction_types import ExtractedText
+from core.reading.file_kinds import KINDS_IN_WORDS, UPLOAD_KINDS
 from core.reading.page import MAX_TITLE, Page
 
-FILE_KINDS = ("txt", "md", "docx", "pdf")
 _SCHEME = "attachment:"
 
 
 def check_file(name: str, size: int, *, megabytes: int) -> str:
     """Return the name as it is shown. Raise FileError for a file of another kind or size, which is not read."""
     shown = shorten(one_line(PurePath(name.replace("\\", "/")).name), MAX_TITLE) or "未命名"
-    if shown.rpartition(".")[2].lower() not in FILE_KINDS:
-        raise FileError("kind", name=shown, kinds="、".join(FILE_KINDS))
+    if shown.rpartition(".")[2].lower() not in UPLOAD_KINDS:
+        raise FileError("kind", name=shown, kinds=KINDS_IN_WORDS)
     if size > megabytes * 1024 * 1024:
         raise FileError("large", name=shown)
     return shown

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from core.base.errors import AppError
+from core.reading.file_kinds import OTHER_FILES, OtherKind
 
 NotAllowed = Literal["off", "address", "private", "denied", "insecure", "redirects", "unconfined"]
 NotDelivered = Literal["unreachable", "timeout", "refused", "login", "missing", "failed"]
 NotText = Literal["large", "complex", "binary", "script", "scanned", "locked", "broken", "empty"]
-Reason = NotAllowed | NotDelivered | NotText
+Reason = NotAllowed | NotDelivered | NotText | OtherKind
 FileReason = Reason | Literal["kind", "many"]
 
 
@@ -43,6 +44,7 @@ class ReadingError(AppError):
         "locked": ("有密码", "{host} 的这份文件有密码。"),
         "broken": ("内容损坏", "{host} 给出的内容不完整或已损坏。"),
         "empty": ("没有正文", "{host} 的这个网页里没有找到正文。"),
+        **{kind: ("格式不可读", f"{{host}} 给出的是{other.name}，不能读。") for kind, other in OTHER_FILES.items()},
     }
 
     def __init__(self, reason: Reason, *, host: str = "") -> None:
@@ -60,7 +62,8 @@ class FileError(AppError):
     _SENTENCES: ClassVar[dict[FileReason, str]] = {
         "kind": "不是能读的文件：只读 {kinds}。",
         "many": "没有读：一个问题最多带 {most} 个文件。",
-        "binary": "不是文字文件。旧版 Word（.doc）请另存为 .docx。",
+        "binary": "不是认得的文件，没有读。请看看是不是选错了文件，或者换一种格式再试。",
+        **{kind: f"是{other.name}，没有读。{other.advice}" for kind, other in OTHER_FILES.items()},
         "large": "太大，没有读。",
         "scanned": "只有扫描的图像，没有文字，没有读。请先用别的软件识别文字。",
         "locked": "有密码，没有读。请去掉密码再试。",

@@ -12,23 +12,21 @@ from dataclasses import replace
 from core.base.text import is_blank, one_line, shorten
 from core.reading.charset_detection import decode_body
 from core.reading.extraction_types import ExtractedText, NotReadable
+from core.reading.file_kinds import other_kind
 from core.reading.html_text import read_html
+from core.reading.packed_documents import read_packed
+from core.reading.packed_files import ZIP
 from core.reading.page import MAX_TEXT, MAX_TITLE
 from core.reading.pdf_text import read_pdf
 from core.reading.plain_text import read_feed, read_text
 from core.reading.prompt_injection import count_instructions
 from core.reading.sections import clean_with_sections
-from core.reading.word_document import is_docx, read_docx
 
 _HEAD = 1_024
-ZIP = b"PK\x03\x04"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Word documents of before 2007, and newer ones that are encrypted."""
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_NOT_TEXT = (ZIP, _OLE, b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x1f\x8b", b"7z\xbc\xaf", b"\x7fELF", b"Rar!")
+_NOT_TEXT = (ZIP, b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x7fELF")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _FEED = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|rdf:RDF)\b", re.DOTALL)
-_MARKUP = re.compile(
+MARKUP = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|!--|html|head|body|title|meta|script|style|link|div|p|h[1-6]|table|article|main|a|br|span|font|iframe)\b",
     re.IGNORECASE,
 )
@@ -36,13 +34,13 @@ GARBAGE_SHARE = 0.1
 
 
 def extract_text(body: bytes, content_type: str) -> ExtractedText:
-    """Return the text of a PDF, Word document, feed, web page or plain text. Raise NotReadable."""
+    """Return the text of a PDF, Office file, book, feed, web page or plain text. Raise NotReadable."""
     if is_pdf(body):
         found = read_pdf(body, max_text=MAX_TEXT)
         if not found.text:
             raise NotReadable("scanned")
-    elif body.startswith(ZIP) and is_docx(body):
-        found = read_docx(body)
+    elif body.startswith(ZIP):
+        found = read_packed(body, max_text=MAX_TEXT)
     else:
         refuse_binary(body)
         found = _read_markup_or_text(decode_body(body, content_type), content_type.lower())
@@ -53,13 +51,13 @@ def extract_text(body: bytes, content_type: str) -> ExtractedText:
 
 
 def is_pdf(body: bytes) -> bool:
-    return b"%PDF-" in body[:_HEAD]
+    return b"%PDF-" in body[:_HEAD] and not body.startswith(ZIP)
 
 
 def refuse_binary(body: bytes) -> None:
     """Raise NotReadable for bytes that are no text."""
-    if body.startswith(_OLE) and _ENCRYPTED in body:
-        raise NotReadable("locked")
+    if kind := other_kind(body):
+        raise NotReadable(kind)
     if body.startswith(_NOT_TEXT) or (b"\0" in body[:_HEAD] and not body.startswith(_UTF_16)):
         raise NotReadable("binary")
 
@@ -82,7 +80,7 @@ def _read_markup_or_text(text: str, content_type: str) -> ExtractedText:
     if _FEED.match(text):
         return read_feed(text)
     says_text = content_type.startswith(("text/plain", "text/markdown"))
-    if not says_text and "<" in text and ("html" in content_type or _MARKUP.match(text)):
+    if not says_text and "<" in text and ("html" in content_type or MARKUP.match(text)):
         return read_html(text)
     return read_text(text)
 

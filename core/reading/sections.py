@@ -28,7 +28,7 @@ class TextSection:
     level: int = 0
     """Level of a heading, from 1."""
     first_line: int = 1
-    """Number of the first row of a sheet, or of the first paragraph."""
+    """Number of the first row of a sheet, or of the first paragraph; 0 where the section begins with its own title."""
     is_recognized: bool = False
     """True if the text was recognized in a picture, and may have errors."""
 
@@ -59,7 +59,7 @@ class Place:
     """A place in a file as readers name it."""
 
     label: str
-    """第 14 页; 幻灯片 3; 「价目」第 12 行; 「付款方式」第 2 段."""
+    """第 14 页; 幻灯片 3; 「价目」第 12 行; 「付款方式」第 2 段; 「第二章 雾」第 5 段."""
     page: int | None = None
     """Number of the page or slide, where the file has some."""
     is_recognized: bool = False
@@ -74,22 +74,30 @@ def place_at(text: str, sections: Sequence[TextSection], position: int) -> Place
     holder = next((section for section in reversed(before) if section.kind != "heading"), before[-1])
     if holder.kind in ("page", "slide"):
         return Place(_numbered(holder), holder.number, holder.is_recognized, holder.kind)
-    line = holder.first_line + text.count("\n", holder.start, position)
-    return Place(_label(holder, before, line), None, holder.is_recognized, holder.kind)
+    return Place(_label(holder, text[holder.start : position]), None, holder.is_recognized, holder.kind)
 
 
 def _numbered(section: TextSection) -> str:
     return f"第 {section.number} 页" if section.kind == "page" else f"幻灯片 {section.number}"
 
 
-def _label(holder: TextSection, before: Sequence[TextSection], line: int) -> str:
-    if holder.kind == "sheet":
-        return f"「{holder.title}」第 {line} 行" if holder.title else f"第 {line} 行"
+def _label(holder: TextSection, before: str) -> str:
+    """Return the label of a place, given the text of its section before it."""
+    name = f"「{holder.title}」" if holder.title else ""
     if holder.kind == "part":
         return holder.title
-    if holder.kind == "chapter":
-        return f"第 {holder.number} 章{f'「{holder.title}」' if holder.title else ''}"
-    return f"「{holder.title}」第 {line} 段" if holder.title else f"第 {line} 段"
+    if holder.kind == "sheet":
+        row = holder.first_line + before.count("\n")
+        return f"{name}第 {row} 行" if row else name
+    if holder.kind == "chapter" and not name:
+        name = f"第 {holder.number} 章"
+    paragraph = holder.first_line + sum(map(bool, map(str.strip, before.split("\n")[:-1])))
+    return f"{name}第 {paragraph} 段" if paragraph else name
+
+
+def with_beginning(sections: Sequence[TextSection]) -> tuple[TextSection, ...]:
+    """Return the headings of a text, after one without a title for what stands before the first of them."""
+    return tuple(sections) if sections and not sections[0].start else (TextSection(0, "heading"), *sections)
 
 
 def clean_with_sections(

@@ -25,10 +25,32 @@ from core.reading.extraction_types import DocumentComment, NotReadable
 from core.reading.file_text import extract_file
 from core.reading.pdf_fonts import load_chinese_font
 from core.reading.pdf_picture import draw_page
-from core.reading.word_document import add_comments
+from core.reading.word_comments import add_comments
 from core.reading.worker_protocol import receive_frame, send_frame
 
 _SAMPLE_PDF = b"%PDF-1.4\n1 0 obj<</Type/Pages/Kids[2 0 R]/Count 1>>endobj 2 0 obj<</Type/Page/MediaBox[0 0 9 9]/Parent 1 0 R>>endobj 3 0 obj<</Type/Catalog/Pages 1 0 R>>endobj trailer<</Root 3 0 R>>"
+_SAMPLE_MAIL = b"""Subject: =?utf-8?B?5L2g5aW9?= =?gbk?Q?=C4=E3?=
+Date: Mon, 16 Nov 2026 09:30:00 +0800
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/html; charset=gbk
+Content-Transfer-Encoding: quoted-printable
+
+<table><tr><td>a</table>
+--b
+Content-Type: message/rfc822
+
+Subject: b
+
+c
+--b
+Content-Type: text/csv; name*=utf-8''a.csv
+Content-Transfer-Encoding: base64
+
+YSxi
+--b--
+"""
 _SAMPLE = "<html><head><title>t</title></head><body><article><p>{}</p></article></body></html>".format("一句话。" * 100)
 
 
@@ -38,6 +60,7 @@ def main() -> None:
     parent = socket.socket(fileno=0)
     for sample in (_SAMPLE, "<html><body><p>短。</p></body></html>"):  # load now what is otherwise loaded late
         extract_text(sample.encode(), "text/html")
+    extract_file(_SAMPLE_MAIL, "eml", 1, 1)
     _load_codecs()
     load_chinese_font()
     draw_page(_SAMPLE_PDF, 1, ["一"])

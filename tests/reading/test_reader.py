@@ -256,7 +256,7 @@ def test_statuses(reader: Reader, web: Web, deadline: Deadline, status: str, exp
     ("body", "expected"),
     [
         (b"\x89PNG\r\n\x1a\n" + bytes(99), "binary"),
-        (b"PK\x03\x04 a document", "binary"),
+        (b"PK\x03\x04 a document", "broken"),
         (bytes(range(1, 32)) * 50, "binary"),
         (pages.DRAWING, "scanned"),
         (b"%PDF-1.4 and then nothing", "broken"),

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
 from core.documents import Collection
-from core.reading import FILE_KINDS
+from core.reading import UPLOAD_KINDS
 from core.search import NO_WEB_ENGINE
 from core.ui import session
 from core.ui.chat import actions, attachments, collection_choice, search_switch, settings_panel
@@ -45,7 +45,7 @@ def draw(app: App) -> tuple[ChatInputResult, DeltaGenerator]:
             args=(app,),
             files=app.reader.max_files,
             megabytes=app.reader.max_megabytes,
-            file_type=FILE_KINDS,
+            file_type=UPLOAD_KINDS,
         )
     return typed, stop
 

@@ -29,7 +29,7 @@ from core.legal import (
     legal_export,
     summary,
 )
-from core.reading import FILE_KINDS, FileError, Reader
+from core.reading import FileError, Reader
 from core.ui import legal_views
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
@@ -43,6 +43,7 @@ SHOWN = "draft_shown"
 FORM = "draft_form"
 MAX_LENGTH = 200_000
 MAX_FILES = 5
+DRAFT_KINDS = ("txt", "md", "docx", "pdf")
 _READ, _VERIFIED = "drafts_read", "drafts_verified"
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ALL = "全部"
@@ -98,10 +99,10 @@ def _draw_form(reader: Reader) -> tuple[list[Draft], Period | None]:
             label_visibility="collapsed",
         )
         files = upload_fields(
-            f"或上传文件（{'、'.join(FILE_KINDS)}），最多 {MAX_FILES} 个，每个最大 {reader.max_megabytes} MB",
+            f"或上传文件（{'、'.join(DRAFT_KINDS)}），最多 {MAX_FILES} 个，每个最大 {reader.max_megabytes} MB",
             megabytes=reader.max_megabytes,
             files=MAX_FILES,
-            type=FILE_KINDS,
+            type=DRAFT_KINDS,
             key=FILES,
         )
         as_of = day_field("draft_on")
