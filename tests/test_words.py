@@ -166,6 +166,7 @@ READS_TEXTS = (
     "core/base/settings/",
     "core/checks/",
     "core/comparison/",
+    "core/documents/version_marks.py",
     "core/legal/",
     "core/reading/",
     "core/run/judge_passages.py",

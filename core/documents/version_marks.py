@@ -118,7 +118,7 @@ class VersionMarks:
 
     @property
     def is_periodical(self) -> bool:
-        """Whether its name is of files that appear again and again, none of which replaces the others: 会议纪要, 月报."""
+        """True if its name is of files that appear again and again, none of which replaces the others: 会议纪要, 月报."""
         return bool(_PERIODICAL.search(self.stem))
 
 
