@@ -13,7 +13,7 @@ from core.documents import Collection
 from core.ui import document_access
 from core.ui.documents import addresses, document_search
 from core.ui.documents.collection_facts import facts_of
-from core.ui.escape import draw_html, escape_label
+from core.ui.escape import draw_html
 from core.ui.frame import draw_warning
 
 NAME, PROBLEM = "new_collection", "collection_problem"
@@ -78,4 +78,3 @@ def _create(app: App) -> None:
     else:
         st.session_state[NAME] = ""
         st.query_params.from_dict(addresses.collection_query(made.id))
-        st.toast(escape_label(f"已新建「{made.name}」。"), icon=":material/check:")
