@@ -14,8 +14,8 @@ from core.answer.message import message_from_run
 from core.search.types import DOCUMENTS
 from core.ui.chat.step_lines import lines_of
 from support.agents import RunningAgent, agent, answer, final, of, search_step
-from support.collections import LEASE, LEAVE, OWNER, STRANGER, ask_in, fill_collection
 from support.fake_engines import FakeEngine, results
+from support.filled_collections import LEASE, LEAVE, OWNER, STRANGER, ask_in, fill_collection
 from support.pdf_files import pdf_file
 from support.reading import kept_workers
 

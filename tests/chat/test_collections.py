@@ -16,8 +16,8 @@ from core.documents import Access
 from core.search.types import DOCUMENTS
 from core.ui.chat.step_lines import has_search_failed, lines_of
 from support.base import loaded
-from support.collections import LEASE, LEAVE, OWNER, STRANGER, ask_in, fill_collection
 from support.fake_engines import FakeEngine, results
+from support.filled_collections import LEASE, LEAVE, OWNER, STRANGER, ask_in, fill_collection
 from support.pdf_files import pdf_file
 from support.reading import kept_workers
 from support.scripted import ScriptedChatModel
