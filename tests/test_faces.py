@@ -40,8 +40,8 @@ FACES = {
     """,
     "core.reading": """
         DocumentComment FILE_KINDS FileError FilePart KINDS_IN_WORDS Page PageKind Passage Place ReadOutcome Reader
-        ReadingError ReadingSettings Span TextSection UPLOAD_KINDS count_instructions decode_body decode_sections
-        encode_sections is_attachment place_at select_passages
+        ReadingError ReadingSettings RecognizedPage Span TextSection UPLOAD_KINDS count_instructions decode_body
+        decode_sections encode_sections is_attachment place_at select_passages with_recognized
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit

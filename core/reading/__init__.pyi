@@ -8,6 +8,8 @@ from .page import Page, PageKind
 from .passages import Passage, Span, select_passages
 from .prompt_injection import count_instructions
 from .reader import Reader, ReadOutcome
+from .recognition_types import RecognizedPage
+from .recognized_text import with_recognized
 from .section_codec import decode_sections, encode_sections
 from .sections import Place, TextSection, place_at
 from .settings import ReadingSettings
@@ -27,6 +29,7 @@ __all__ = [
     "Reader",
     "ReadingError",
     "ReadingSettings",
+    "RecognizedPage",
     "Span",
     "TextSection",
     "count_instructions",
@@ -36,4 +39,5 @@ __all__ = [
     "is_attachment",
     "place_at",
     "select_passages",
+    "with_recognized",
 ]

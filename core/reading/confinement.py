@@ -40,7 +40,7 @@ class Confinement(NamedTuple):
     """Version of Landlock that confines it too; 0: none."""
 
 
-def confine_process() -> Confinement:
+def confine_process(memory: int = MEMORY) -> Confinement:
     """Give up everything that parsing does not need. Return what confines the process from now on."""
     missing: list[str] = []
     landlock = 0
@@ -48,7 +48,7 @@ def confine_process() -> Confinement:
         landlock = _enter_landlock()
     except OSError as error:
         missing.append(f"Landlock（{error.strerror}）")
-    missing += _set_limits()
+    missing += _set_limits(_LIMITS | {"RLIMIT_AS": memory})
     try:
         _install_filter()
     except OSError as error:
@@ -59,7 +59,6 @@ def confine_process() -> Confinement:
 # ── Limits ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _LIMITS = {
-    "RLIMIT_AS": MEMORY,
     "RLIMIT_NOFILE": 0,
     "RLIMIT_NPROC": 0,
     "RLIMIT_FSIZE": 0,
@@ -67,9 +66,9 @@ _LIMITS = {
 }
 
 
-def _set_limits() -> Iterator[str]:
+def _set_limits(limits: dict[str, int]) -> Iterator[str]:
     """Set the limits and yield the names of those that could not be set."""
-    for name, most in _LIMITS.items():
+    for name, most in limits.items():
         kind = getattr(resource, name)
         try:
             hard = resource.getrlimit(kind)[1]

@@ -65,7 +65,7 @@ class FileError(AppError):
         "binary": "不是认得的文件，没有读。请看看是不是选错了文件，或者换一种格式再试。",
         **{kind: f"是{other.name}，没有读。{other.advice}" for kind, other in OTHER_FILES.items()},
         "large": "太大，没有读。",
-        "scanned": "只有扫描的图像，没有文字，没有读。请先用别的软件识别文字。",
+        "scanned": "是扫描件，没有文字层，没有读。请先用别的软件识别文字；管理员用 pip install -r requirements-ocr.txt 装上文字识别后，这里可以直接读。",
         "locked": "有密码，没有读。请去掉密码再试。",
         "empty": "里没有文字。",
         "missing": "没有第 {number} 页。",

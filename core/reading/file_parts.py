@@ -13,7 +13,7 @@ from core.reading.sections import TextSection, shift_sections
 FIRST_PART_PAGES, PART_PAGES = 10, 40
 """Pages of a PDF in its first part, which can be used at once, and in each of the others."""
 MAX_FILE_PAGES = 3_000
-_BETWEEN = "\n\n"
+BETWEEN_PARTS = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class FilePart:
     """True if the file goes on where the text of this part, the last one, ends."""
     unread_pages: tuple[int, ...]
     """Numbers of the pages in this part that are pictures without a text layer."""
+    uncertain: tuple[tuple[int, int], ...] = ()
+    """Start and end of recognized values in this part's text that may be wrong."""
 
     @classmethod
     def from_extracted(cls, found: ExtractedText, *, first_page: int, is_cut: bool) -> FilePart:
@@ -50,15 +52,17 @@ class FilePart:
             first_page if found.pages else 0,
             is_cut,
             found.unread_pages,
+            found.uncertain,
         )
 
 
 def join_parts(parts: Sequence[FilePart]) -> ExtractedText:
     """Return the whole text of a file, with the sections of all parts."""
-    text, sections = "", tuple[TextSection, ...]()
+    text, sections, uncertain = "", tuple[TextSection, ...](), list[tuple[int, int]]()
     for part in parts:
-        text += _BETWEEN if text and part.text else ""
+        text += BETWEEN_PARTS if text and part.text else ""
         sections += shift_sections(part.sections, len(text))
+        uncertain += [(len(text) + start, len(text) + end) for start, end in part.uncertain]
         text += part.text
     text = text[:MAX_FILE_TEXT]
     return ExtractedText(
@@ -68,6 +72,7 @@ def join_parts(parts: Sequence[FilePart]) -> ExtractedText:
         instructions=count_instructions(text),
         is_cut=parts[-1].is_cut,
         sections=sections,
+        uncertain=tuple(span for span in uncertain if span[1] <= MAX_FILE_TEXT),
         modified=parts[0].modified,
         pages=parts[0].pages,
         unread_pages=tuple(number for part in parts for number in part.unread_pages),

@@ -16,6 +16,7 @@ from core.reading.packed_documents import read_packed
 from core.reading.packed_files import ZIP
 from core.reading.page import MAX_FILE_TEXT
 from core.reading.pdf_text import read_pdf
+from core.reading.picture_files import describe_pictures
 from core.reading.plain_text import read_markdown, read_text
 
 MAX_DEPTH = 3
@@ -33,7 +34,7 @@ def extract_file(body: bytes, suffix: str, first_page: int, page_count: int) -> 
         found = read_pdf(body, max_text=MAX_FILE_TEXT, first_page=first_page, page_count=page_count)
         return tidied(found, MAX_FILE_TEXT)
     if is_picture(body):
-        return ExtractedText("image", "", pages=1, unread_pages=(1,))
+        return describe_pictures(body)
     found = tidied(_read_whole(body, suffix), MAX_FILE_TEXT)
     if is_blank(found.text):
         raise NotReadable("empty")

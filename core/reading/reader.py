@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,9 @@ from core.reading.extraction_types import DocumentComment, ExtractedText, NotRea
 from core.reading.file_parts import FIRST_PART_PAGES, MAX_FILE_PAGES, PART_PAGES, FilePart, join_parts
 from core.reading.page import MAX_FILE_TEXT, Page
 from core.reading.page_cache import CachedPage, PageCache
+from core.reading.recognition_types import RecognizedPage
+from core.reading.recognized_text import recognized_page
+from core.reading.recognizer import Recognizer, is_installed
 from core.reading.settings import ReadingSettings
 from core.reading.worker_pool import WorkerPool
 
@@ -33,6 +36,8 @@ MAX_PROCESSES = 4
 FILE_TIMEOUT = 20.0
 """Seconds for one file, including the start of a process on a busy machine."""
 START_TIMEOUT = 60.0
+PICTURE_TIMEOUT = 300.0
+"""Seconds for one page to be recognized, including the wait for the pages of others."""
 
 
 class Reader:
@@ -53,6 +58,7 @@ class Reader:
         self._workers = WorkerPool(
             min(max(os.cpu_count() or 1, 2), MAX_PROCESSES), may_be_unconfined=self.may_be_unconfined
         )
+        self._recognizer = Recognizer(may_be_unconfined=self.may_be_unconfined)
         self._threads = ThreadPool()
         self._lock = threading.Lock()
         self._is_warm = False
@@ -131,8 +137,26 @@ class Reader:
         if not has_text and not self.can_recognize:
             raise FileError("scanned", name=shown)
 
-    can_recognize = False
-    """Whether text can be recognized in pictures."""
+    @property
+    def can_recognize(self) -> bool:
+        """Return whether text can be recognized in pictures: whether the extra of requirements-ocr.txt is installed."""
+        return is_installed()
+
+    def recognize_pages(
+        self, name: str, body: bytes, numbers: Iterable[int], *, deadline: Deadline | None = None
+    ) -> Iterator[RecognizedPage]:
+        """Yield these pages of a PDF or pictures of a file, numbered from 1, with the text that is recognized in them.
+
+        A page takes seconds, and is begun when it is asked for. One that cannot be recognized states its problem, and the
+        others follow. Raise Cancelled."""
+        for number in numbers:
+            limit = deadline.with_limit(PICTURE_TIMEOUT) if deadline else Deadline(PICTURE_TIMEOUT)
+            try:
+                picture = self._workers.open_picture(body, number, limit)
+                yield recognized_page(number, self._recognizer.recognize(picture, limit))
+            except NotReadable as error:
+                problem = FileError(error.reason, name=name, number=number).message
+                yield RecognizedPage(number, "", (), 0.0, problem)
 
     def _file_parts(self, name: str, body: bytes, deadline: Deadline | None = None) -> Iterator[FilePart]:
         """Yield the parts of a file, each within its own time or all within the deadline. Raise FileError."""
@@ -204,6 +228,7 @@ class Reader:
 
     def close(self) -> None:
         self._workers.close()
+        self._recognizer.close()
         if self._cache:
             self._cache.close()
 

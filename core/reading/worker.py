@@ -12,12 +12,10 @@ from __future__ import annotations
 import codecs
 import json
 import logging
-import signal
 import socket
 from contextlib import suppress
 from dataclasses import asdict
 from encodings.aliases import aliases
-from typing import Any
 
 from core.reading.confinement import confine_process
 from core.reading.extract import extract_text
@@ -25,8 +23,9 @@ from core.reading.extraction_types import DocumentComment, NotReadable
 from core.reading.file_text import extract_file
 from core.reading.pdf_fonts import load_chinese_font
 from core.reading.pdf_picture import draw_page
+from core.reading.picture_files import load_picture_formats, open_picture
 from core.reading.word_comments import add_comments
-from core.reading.worker_protocol import receive_frame, send_frame
+from core.reading.worker_protocol import Task, run_tasks, send_frame
 
 _SAMPLE_PDF = b"%PDF-1.4\n1 0 obj<</Type/Pages/Kids[2 0 R]/Count 1>>endobj 2 0 obj<</Type/Page/MediaBox[0 0 9 9]/Parent 1 0 R>>endobj 3 0 obj<</Type/Catalog/Pages 1 0 R>>endobj trailer<</Root 3 0 R>>"
 _SAMPLE_MAIL = b"""Subject: =?utf-8?B?5L2g5aW9?= =?gbk?Q?=C4=E3?=
@@ -64,14 +63,9 @@ def main() -> None:
     _load_codecs()
     load_chinese_font()
     draw_page(_SAMPLE_PDF, 1, ["一"])
+    load_picture_formats()
     send_frame(parent, json.dumps(confine_process()._asdict()).encode())
-    while task := receive_frame(parent):
-        head, body = task
-        wanted = json.loads(head)
-        signal.setitimer(signal.ITIMER_PROF, wanted["seconds"])
-        answer, made = _run_task(body, wanted)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        send_frame(parent, json.dumps(answer, ensure_ascii=False).encode(), made)
+    run_tasks(parent, _run_task)
 
 
 def _load_codecs() -> None:
@@ -81,7 +75,7 @@ def _load_codecs() -> None:
     extract_text("Ceci est une phrase accentuée à déceler, évidemment.".encode("cp1252"), "")
 
 
-def _run_task(body: bytes, task: dict[str, Any]) -> tuple[dict[str, object], bytes]:
+def _run_task(body: bytes, task: Task) -> tuple[dict[str, object], bytes]:
     """Run one task and return the extracted text, the bytes of a new document, or a picture."""
     try:
         if "remarks" in task:
@@ -89,8 +83,9 @@ def _run_task(body: bytes, task: dict[str, Any]) -> tuple[dict[str, object], byt
         if "suffix" in task:
             return asdict(extract_file(body, task["suffix"], task["first_page"], task["page_count"])), b""
         if "draw" in task:
-            picture = draw_page(body, task["draw"], task["passages"])
-            return {"width": picture.width, "height": picture.height}, picture.pixels
+            return draw_page(body, task["draw"], task["passages"]).frame()
+        if "picture" in task:
+            return open_picture(body, task["picture"]).frame()
         return asdict(extract_text(body, task["content_type"])), b""
     except NotReadable as error:
         return {"reason": error.reason}, b""

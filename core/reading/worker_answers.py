@@ -11,12 +11,14 @@ from core.base.text import clean, one_line
 from core.reading.errors import Reason
 from core.reading.extraction_types import NotReadable
 from core.reading.page import MAX_FILE_TEXT, MAX_TEXT, MAX_TITLE, PageKind
-from core.reading.pictures import MAX_SIDE
+from core.reading.pictures import MAX_RECOGNIZED_SIDE
+from core.reading.recognition_types import MAX_LINE_LENGTH, MAX_LINES
 from core.reading.sections import MAX_NUMBER, MAX_SECTIONS, TextSection, check_positions, check_section
 
 Answer = TypeVar("Answer")
 MAX_HEAD = 24_000_000
 """Limit in bytes: the longest text, with four bytes for each character, and its sections."""
+Coordinate = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 
 
 def _check_day(text: str) -> str:
@@ -69,8 +71,28 @@ class DocumentAnswer(_Answer):
 class PictureAnswer(_Answer):
     """The size of a picture in pixels, whose body is its pixels: three bytes for each."""
 
-    width: int = Field(ge=1, le=MAX_SIDE)
-    height: int = Field(ge=1, le=MAX_SIDE)
+    width: int = Field(ge=1, le=MAX_RECOGNIZED_SIDE)
+    height: int = Field(ge=1, le=MAX_RECOGNIZED_SIDE)
+
+
+class LineAnswer(_Answer):
+    """The fields of RecognizedLine."""
+
+    text: Annotated[str, Field(max_length=MAX_LINE_LENGTH), AfterValidator(one_line)]
+    confidences: tuple[Annotated[float, Field(ge=0, le=1)], ...]
+    box: tuple[Coordinate, Coordinate, Coordinate, Coordinate]
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        if len(self.text) != len(self.confidences):
+            raise ValueError("a confidence for each character")
+        return self
+
+
+class LinesAnswer(_Answer):
+    """The lines that were recognized in a picture."""
+
+    lines: tuple[LineAnswer, ...] = Field(max_length=MAX_LINES)
 
 
 class ReadyAnswer(_Answer):
@@ -84,6 +106,7 @@ TEXT = TypeAdapter[TextAnswer | FailureAnswer](TextAnswer | FailureAnswer)
 FILE_TEXT = TypeAdapter[FileTextAnswer | FailureAnswer](FileTextAnswer | FailureAnswer)
 DOCUMENT = TypeAdapter[DocumentAnswer | FailureAnswer](DocumentAnswer | FailureAnswer)
 PICTURE = TypeAdapter[PictureAnswer | FailureAnswer](PictureAnswer | FailureAnswer)
+LINES = TypeAdapter[LinesAnswer | FailureAnswer](LinesAnswer | FailureAnswer)
 READY = TypeAdapter[ReadyAnswer](ReadyAnswer)
 
 

@@ -23,7 +23,8 @@ from core.base.tuning import use_all_cores
 from core.reading.confinement import Confinement
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
 from core.reading.pictures import PIXEL_BYTES, Picture
-from core.reading.worker_answers import DOCUMENT, FILE_TEXT, PICTURE, READY, TEXT, FailureAnswer, parse_answer
+from core.reading.recognition_types import RecognizedLine
+from core.reading.worker_answers import DOCUMENT, FILE_TEXT, LINES, PICTURE, READY, TEXT, FailureAnswer, parse_answer
 from core.reading.worker_protocol import receive_frame, send_frame
 
 log = logging.getLogger(__name__)
@@ -31,18 +32,23 @@ log = logging.getLogger(__name__)
 PAGE_SECONDS = 1.0
 FILE_SECONDS = 5.0
 """Processor time for a file: a reader waits for one file of their own, and knows its content."""
+RECOGNITION_SECONDS = 60.0
+"""Processor time for the text of one picture: ten times what a dense page takes."""
 Answer = TypeVar("Answer")
 MAX_TASKS = 200
 """Number of tasks after which a worker is replaced, so that memory leaked by its libraries is freed."""
 WORKER_COMMAND = (sys.executable, "-m", "core.reading.worker")
+_VARIABLES = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ORT_DISABLE_TELEMETRY": "1"}
+"""For the libraries: no thread for each core, which would take the address space, and no report of their use."""
 _PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
 class WorkerPool:
     """Worker processes, started when they are first needed. One that was killed is replaced."""
 
-    def __init__(self, count: int, *, may_be_unconfined: bool = False) -> None:
+    def __init__(self, count: int, *, may_be_unconfined: bool = False, command: Sequence[str] | None = None) -> None:
         self._count = count
+        self._command = command
         self._may_be_unconfined = may_be_unconfined
         self._has_warned = False
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
@@ -82,6 +88,19 @@ class WorkerPool:
     def draw_page(self, body: bytes, number: int, passages: Sequence[str], deadline: Deadline) -> Picture:
         """Return the picture of a page with the passages marked. Raise NotReadable."""
         task = {"draw": number, "passages": passages, "seconds": FILE_SECONDS}
+        return self._ask_for_picture(task, body, deadline)
+
+    def open_picture(self, body: bytes, number: int, deadline: Deadline) -> Picture:
+        """Return a page of a PDF, or a picture of a file, large enough to recognize its text. Raise NotReadable."""
+        return self._ask_for_picture({"picture": number, "seconds": FILE_SECONDS}, body, deadline)
+
+    def recognize(self, picture: Picture, deadline: Deadline) -> list[RecognizedLine]:
+        """Return the lines of text in a picture. Raise NotReadable."""
+        head, pixels = picture.frame()
+        answer, _ = self._ask(head | {"seconds": RECOGNITION_SECONDS}, pixels, deadline, LINES)
+        return [RecognizedLine(line.text, line.confidences, line.box) for line in answer.lines]
+
+    def _ask_for_picture(self, task: Mapping[str, Any], body: bytes, deadline: Deadline) -> Picture:
         size, pixels = self._ask(task, body, deadline, PICTURE)
         if len(pixels) != size.width * size.height * PIXEL_BYTES:
             raise NotReadable("broken")
@@ -121,6 +140,15 @@ class WorkerPool:
         if not self._may_be_unconfined:
             raise NotReadable("unconfined")
 
+    def end_idle(self) -> None:
+        """End the workers that do nothing. They are started again when they are needed."""
+        for _ in range(self._count):
+            with suppress(queue.Empty):
+                worker = self._idle.get_nowait()
+                if worker:
+                    self._end_worker(worker)
+                self._idle.put(None)
+
     def close(self) -> None:
         with self._lock:
             self._closed = True
@@ -132,30 +160,33 @@ class WorkerPool:
         with self._lock:
             if self._closed:
                 raise Cancelled
-            worker = _Worker()
+            worker = _Worker(self._command or WORKER_COMMAND)
             self._alive.add(worker)
             return worker
 
     def _keep_or_end(self, worker: _Worker | None) -> _Worker | None:
         if worker is None or (worker.is_usable and worker.tasks < MAX_TASKS):
             return worker
+        self._end_worker(worker)
+        return None
+
+    def _end_worker(self, worker: _Worker) -> None:
         worker.end()
         with self._lock:
             self._alive.discard(worker)
-        return None
 
 
 class _Worker:
-    def __init__(self) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
         self._socket, theirs = socket.socketpair()
         with theirs, use_all_cores():
             self._process = subprocess.Popen(  # noqa: S603
-                WORKER_COMMAND,
+                command,
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd=_PROJECT_DIR,
-                env=child_environment(),
+                env=child_environment() | _VARIABLES,
             )
         self._lock = threading.Lock()
         self._confinement: Confinement | None = None

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import socket
 import struct
 from collections.abc import Callable
+from typing import Any
 
 _LENGTHS = struct.Struct(">II")
 MAX_FRAME = 32_000_000
 NextTimeout = Callable[[], float | None]
 """Function that returns the seconds for the next wait; None is no limit."""
+
+
+Task = dict[str, Any]
+
+
+def run_tasks(parent: socket.socket, run_task: Callable[[bytes, Task], tuple[dict[str, object], bytes]]) -> None:
+    """Run tasks until the socket is closed. The kernel ends this process when a task has used up its processor time."""
+    while frame := receive_frame(parent):
+        head, body = frame
+        task = json.loads(head)
+        signal.setitimer(signal.ITIMER_PROF, task["seconds"])
+        answer, made = run_task(body, task)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        send_frame(parent, json.dumps(answer, ensure_ascii=False).encode(), made)
 
 
 def send_frame(sock: socket.socket, head: bytes, body: bytes = b"") -> None:

@@ -81,7 +81,7 @@ SAVED_BY_OLD_WORD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
         ("a.docx", word_files.archive({word_files.MAIN: OUTSIDE}), "broken", "损坏"),
         ("a.docx", word_files.archive({word_files.MAIN: f"<w:p {W}>" * 60_000}), "broken", "损坏"),
         ("a.docx", word_files.archive({"a.txt": RENT}), "archive", "请先解压"),
-        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(999), "scanned", "只有扫描的图像"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(999), "broken", "损坏"),
         ("a.txt", b"", "empty", "没有文字"),
         ("a.exe", RENT.encode(), "kind", "docx"),
         ("..", RENT.encode(), "kind", "docx"),
