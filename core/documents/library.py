@@ -19,6 +19,8 @@ from core.documents.finding import Finder
 from core.documents.folder_files import FolderFiles
 from core.documents.folder_index import IDLE_SECONDS, FolderIndex
 from core.documents.indexing import Indexer
+from core.documents.postgres_files import PostgresFiles
+from core.documents.postgres_index import PostgresIndex
 from core.documents.reading_queue import ReadingQueue
 from core.documents.storage import FileStore, PassageIndex
 from core.documents.text_pieces import join_pieces
@@ -62,6 +64,8 @@ class DocumentLibrary:
 
     @classmethod
     def from_settings(cls, settings: Settings, database: Database, reader: Reader) -> DocumentLibrary:
+        if settings.database.url:
+            return cls(database, PostgresIndex(database), PostgresFiles(database), reader)
         folder = settings.data_dir / "documents"
         return cls(database, FolderIndex(folder / "index"), FolderFiles(folder / "files"), reader)
 

@@ -86,6 +86,10 @@ class Database:
         """Give unused disk back to the system, as far as the database does not do so by itself."""
         self._backend.tidy(self._open_engine())
 
+    def vacuum(self, *tables: str) -> None:
+        """Let what was deleted from these tables be overwritten, if the database does not do so by itself at once."""
+        self._backend.vacuum(self._open_engine(), tables)
+
     def close_idle_connections(self) -> None:
         """Close connections that are not in use now."""
         if engine := self._engine:

@@ -299,4 +299,51 @@ MIGRATIONS: tuple[Migration, ...] = (
             PRIMARY KEY (collection_id, document_id)
         )""",
     ),
+    # 18: with PostgreSQL, what others keep in folders of one server. The keys of passages are what core.documents.postgres_index makes
+    # of their words; they stand outside the row, so that a search reads few pages. Chunks are parts of files, by the hash of the file.
+    (
+        {
+            "postgresql": """CREATE TABLE indexed_documents (
+                number INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                collection_id TEXT NOT NULL,
+                document_id TEXT NOT NULL,
+                passages INTEGER NOT NULL,
+                UNIQUE (collection_id, document_id)
+            )"""
+        },
+        {
+            "postgresql": """CREATE TABLE indexed_passages (
+                id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                document INTEGER NOT NULL,
+                first INTEGER NOT NULL,
+                last INTEGER NOT NULL,
+                length INTEGER NOT NULL,
+                keys BIGINT[] NOT NULL,
+                UNIQUE (document, first)
+            )"""
+        },
+        {"postgresql": "ALTER TABLE indexed_passages ALTER COLUMN keys SET STORAGE EXTERNAL"},
+        {
+            "postgresql": "CREATE INDEX indexed_passages_keys ON indexed_passages USING gin (keys) WITH (fastupdate = off)"
+        },
+        {
+            "postgresql": """CREATE TABLE document_files (
+                document_id TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                body BYTEA NOT NULL,
+                PRIMARY KEY (document_id, number)
+            )"""
+        },
+        {"postgresql": "ALTER TABLE document_files ALTER COLUMN body SET STORAGE EXTERNAL"},
+        {"postgresql": "CREATE TABLE shared_files (name TEXT PRIMARY KEY, hash TEXT NOT NULL)"},
+        {
+            "postgresql": """CREATE TABLE shared_chunks (
+                hash TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                body BYTEA NOT NULL,
+                PRIMARY KEY (hash, number)
+            )"""
+        },
+        {"postgresql": "ALTER TABLE shared_chunks ALTER COLUMN body SET STORAGE EXTERNAL"},
+    ),
 )

@@ -18,11 +18,12 @@ __all__ = ["kept_workers"]
 OWNER = Access("owner")
 
 
-@pytest.fixture
-def open_library(tmp_path: Path) -> Iterator[Callable[[], DocumentLibrary]]:
-    """Open libraries on one data folder, as several processes would."""
+@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.xdist_group("postgres"))])
+def open_library(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[], DocumentLibrary]]:
+    """Open libraries on one data folder, or on one PostgreSQL, as several processes would."""
     opened: list[tuple[DocumentLibrary, Database]] = []
-    values = loaded(DATA_DIR=str(tmp_path / "data")).values
+    url = request.getfixturevalue("postgres").new_database() if request.param == "postgresql" else ""
+    values = loaded(DATA_DIR=str(tmp_path / "data"), DATABASE_URL=url).values
     reader = Reader(ReadingSettings())
 
     def open() -> DocumentLibrary:
