@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from core.base.embedding import Embedder
+from core.base.errors import AppError
 from core.base.http import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
 from core.base.redis_link import RedisLink
@@ -53,6 +54,7 @@ from core.store import (
     PreferenceStore,
     ReadPageStore,
     SavedSettingsTable,
+    SharedFiles,
     Upkeep,
 )
 
@@ -194,8 +196,9 @@ class App:
             if self._legal is None:
                 from core.legal import LegalServices
 
+                shared = SharedFiles(self.database) if self.settings.database.url else None
                 self._legal = LegalServices(
-                    self.settings, lambda: self.search.for_tools(self.model.choice), self._embedder
+                    self.settings, lambda: self.search.for_tools(self.model.choice), self._embedder, shared
                 )
             return self._legal
 
@@ -203,9 +206,12 @@ class App:
         """Begin to build an empty law library, in a thread: already the services of law take a moment to load."""
 
         def begin() -> None:
-            self.legal.start_built_in_import()
+            try:
+                self.legal.start_built_in_import()
+            except (AppError, OSError) as error:
+                log.warning("the library of laws was not built: %s", error)
 
-        if self.settings.legal.built_in:
+        if self.settings.legal.built_in or self.settings.database.url:
             threading.Thread(target=begin, name="wenyuan-laws", daemon=True).start()
 
     @cached_property

@@ -81,7 +81,7 @@ FACES = {
     """,
     "core.store": """
         AnswerCount AttemptCount ChosenCollection Conversation ConversationNotFound ConversationStore Counts Database MessagePage
-        MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount ShareNotFound StoreError
+        MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount ShareNotFound SharedFiles StoreError
         StoreRepaired StoreTooNew StoredPage TABLE_NAMES UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot
         digest replace_rows stage_rows tables
     """,

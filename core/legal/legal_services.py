@@ -24,6 +24,7 @@ from core.legal.library.catalogue import Catalogue
 from core.legal.library.examples import WELL_KNOWN, example_article, example_case_query, example_queries
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question, may_be_legal_question
+from core.legal.library.shared_library import SharedFolder
 from core.legal.library.statutes import Fallback, RegulationService
 from core.legal.text.case_numbers import may_name_case
 from core.legal.text.periods import Period, parse_period, single_past_period
@@ -56,10 +57,14 @@ class LegalServices:
     """Entry point to the law library, the statute check and the searches for laws and cases."""
 
     def __init__(
-        self, settings: Settings, search: Callable[[], SearchService], embedder: Embedder | None = None
+        self,
+        settings: Settings,
+        search: Callable[[], SearchService],
+        embedder: Embedder | None = None,
+        shared: SharedFolder | None = None,
     ) -> None:
         self.public_url = settings.public.url
-        self.library = LegalLibrary(settings.data_dir, embedder=embedder)
+        self.library = LegalLibrary(settings.data_dir, embedder=embedder, shared=shared)
         self.verifier = Verifier(self.library)
         self._case_checker = CaseChecker(self.library)
         self.contracts = ContractReviewer(self.library)
@@ -68,12 +73,15 @@ class LegalServices:
         self._search = search
 
     def start_built_in_import(self) -> None:
-        """Start to build the library from the laws that come with the program, unless that is off or already done."""
+        """Start to build the library from the laws that come with the program, unless that is off or already done, here or
+        by another app server. Raise AppError or OSError."""
+        self.library.refresh()
         if self._built_in:
             self.importer.start_if_new()
 
     def build_empty_library(self, on_progress: OnProgress, *, may_download: bool) -> None:
         """Build an empty library from the laws that come with the program, unless that is off. Raises AppError."""
+        self.library.refresh()
         if self._built_in and not self.library.available and (may_download or installed_law_package()):
             law_import(self.library, LAW_PACKAGE, on_progress=on_progress)
 

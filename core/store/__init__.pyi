@@ -17,6 +17,7 @@ from .outbox import Outbox
 from .preferences import PreferenceStore
 from .read_pages import ReadPageStore
 from .saved_settings import SavedSettingsTable
+from .shared_files import SharedFiles
 from .stored_pages import StoredPage
 from .upkeep import Upkeep
 
@@ -40,6 +41,7 @@ __all__ = [
     "SavedSettingsTable",
     "SearchCount",
     "ShareNotFound",
+    "SharedFiles",
     "StoreError",
     "StoreRepaired",
     "StoreTooNew",

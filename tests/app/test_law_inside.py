@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from core.legal.imports.build import import_lock
 from core.legal.imports.law_package import installed_law_package
+from core.legal.library.index_files import import_lock
 from support.base import ROOT
 
 needs_package = pytest.mark.skipif(

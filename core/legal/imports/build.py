@@ -15,25 +15,33 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import tantivy
-from filelock import FileLock, Timeout
 
 from core.base.http import Deadline
 from core.base.text import terms
 from core.legal.article_numbers import ArticleNumber
 from core.legal.entities import Article, CourtCase, Law, LawKind
-from core.legal.errors import CorpusError, ImportBusy, ImportCancelled
+from core.legal.errors import CorpusError, ImportCancelled
 from core.legal.imports.merge import is_same_version, law_fingerprint, merge_versions, with_credible_force
 from core.legal.imports.report import ImportReport, LawChange
 from core.legal.layouts import corpora
 from core.legal.layouts.items import Skipped
 from core.legal.library import index_files
-from core.legal.library.index_files import CASE_TEXT, DATABASE, MANIFEST, TEXT, connect_read_only, current_folder
+from core.legal.library.index_files import (
+    CASE_TEXT,
+    DATABASE,
+    MANIFEST,
+    TEXT,
+    connect_read_only,
+    current_folder,
+    delete_indexes,
+    import_lock,
+)
 from core.legal.text.amendments import all_amended_law_names, amendment_force
 from core.legal.text.case_numbers import case_keys
 from core.legal.text.dates import stated_force
@@ -89,7 +97,7 @@ def import_source(
     folder.mkdir(parents=True, exist_ok=True)
     with import_lock(folder):
         old = current_folder(folder)
-        _delete_indexes(folder, kept_name=old)
+        delete_indexes(folder, kept_name=old)
         new = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:8]}"
         new.mkdir()
         try:
@@ -102,26 +110,9 @@ def import_source(
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-        _delete_indexes(folder, kept_name=new.name if work.has_new_index else old)
+        delete_indexes(folder, kept_name=new.name if work.has_new_index else old)
     report.seconds = time.perf_counter() - started
     return report
-
-
-@contextmanager
-def import_lock(folder: Path) -> Iterator[None]:
-    """Hold the import lock. Raises ImportBusy if another import has it. The system frees it if the process dies."""
-    try:
-        lock = FileLock(folder / "lock").acquire(blocking=False)
-    except Timeout:
-        raise ImportBusy from None
-    with lock:
-        yield
-
-
-def _delete_indexes(folder: Path, kept_name: str | None) -> None:
-    for path in folder.iterdir():
-        if path.is_dir() and path.name != kept_name:
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _activate(folder: Path, new: Path) -> None:

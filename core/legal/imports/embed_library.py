@@ -6,8 +6,9 @@ from functools import partial
 
 from core.base.http import Deadline
 from core.legal.errors import ImportCancelled
-from core.legal.imports.build import ImportProgress, OnProgress, import_lock
+from core.legal.imports.build import ImportProgress, OnProgress
 from core.legal.library.index import SHELVES, LegalLibrary
+from core.legal.library.index_files import import_lock
 
 
 def embed_library(

@@ -47,11 +47,15 @@ def law_import(
     if corpus and not Path(path_or_url).exists():
         path_or_url = corpus.url
     work = _ImportRun(library, update, public_only, temporary, mirrors or {}, on_progress, on_bytes, deadline)
-    report = work.run(path_or_url, work.known_checksum(path_or_url)) if path_or_url else work.update_all()
-    try:
-        report.vectors = embed_library(library, on_progress=on_progress, deadline=deadline)
-    except EmbeddingError as error:  # the laws are imported all the same
-        report.problem = str(error)
+    with library.changing():
+        report = work.run(path_or_url, work.known_checksum(path_or_url)) if path_or_url else work.update_all()
+        library.publish()
+        try:
+            report.vectors = embed_library(library, on_progress=on_progress, deadline=deadline)
+        except EmbeddingError as error:  # the laws are imported all the same
+            report.problem = str(error)
+        if report.vectors:
+            library.publish()
     return report
 
 

@@ -10,7 +10,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,6 +19,7 @@ from core.base.embedding import Embedder, EmbeddingError
 from core.legal.library.article_index import ArticleIndex
 from core.legal.library.case_index import CaseIndex
 from core.legal.library.index_files import MANIFEST, current_folder
+from core.legal.library.shared_library import LibraryCopy, SharedFolder
 
 if TYPE_CHECKING:
     from core.legal.library.vectors import Neighbours, VectorFile
@@ -72,9 +73,16 @@ class LegalLibrary:
     """The library below the data folder: the index in use, and search by meaning if a model is configured."""
 
     def __init__(
-        self, data_dir: Path, today: Callable[[], date] = date.today, *, embedder: Embedder | None = None
+        self,
+        data_dir: Path,
+        today: Callable[[], date] = date.today,
+        *,
+        embedder: Embedder | None = None,
+        shared: SharedFolder | None = None,
     ) -> None:
+        """`shared` is where the library is that all app servers share; the folder is a copy of it then."""
         self.folder = data_dir / "legal"
+        self._copy = LibraryCopy(self.folder, shared) if shared else None
         self._today = today
         self._embedder = embedder
         self._lock = threading.Lock()
@@ -83,6 +91,25 @@ class LegalLibrary:
         self._neighbours: dict[Shelf, tuple[str, Neighbours]] = {}
         self.problem = ""
         """Reason why search by meaning fails although a model is configured, or empty."""
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Let nobody else change the library, on any app server, and begin with the newest one. Raise ImportBusy."""
+        if self._copy is None:
+            yield
+        else:
+            with self._copy.lock():
+                yield
+
+    def publish(self) -> None:
+        """Let the other app servers have what was changed, if there are others."""
+        if self._copy:
+            self._copy.publish()
+
+    def refresh(self) -> None:
+        """Fetch what another app server has published, if this is not it. Raise AppError or OSError."""
+        if self._copy:
+            self._copy.refresh()
 
     def vectors_of(self, shelf: Shelf) -> VectorFile | None:
         """Return the vectors of a shelf, or None without a model. Raises EmbeddingError for an unusable model."""
@@ -126,6 +153,8 @@ class LegalLibrary:
     @property
     def version(self) -> str | None:
         """Name of the index in use, which is not opened. Each import makes a new name."""
+        if self._copy:
+            self._copy.refresh_soon()
         return current_folder(self.folder)
 
     @property
@@ -134,6 +163,8 @@ class LegalLibrary:
 
     def index(self) -> LegalIndex | None:
         """Return the index in use, or None before the first import."""
+        if self._copy:
+            self._copy.refresh_soon()
         for _ in range(3):  # a folder may be removed between reading its name and opening it
             try:
                 stat = (self.folder / MANIFEST).stat()

@@ -7,14 +7,19 @@ data/legal/<folder>/        laws.sqlite3, text/ and case_text/ (tantivy), never 
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import tantivy
+from filelock import FileLock, Timeout
+
+from core.legal.errors import ImportBusy
 
 MANIFEST = "current.json"
 DATABASE = "laws.sqlite3"
@@ -103,3 +108,20 @@ def current_folder(folder: Path) -> str | None:
         return None
     name = str(manifest.get("folder"))
     return name if (folder / name / DATABASE).is_file() else None
+
+
+@contextmanager
+def import_lock(folder: Path) -> Iterator[None]:
+    """Hold the import lock. Raises ImportBusy if another import has it. The system frees it if the process dies."""
+    try:
+        lock = FileLock(folder / "lock").acquire(blocking=False)
+    except Timeout:
+        raise ImportBusy from None
+    with lock:
+        yield
+
+
+def delete_indexes(folder: Path, kept_name: str | None) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and path.name != kept_name:
+            shutil.rmtree(path, ignore_errors=True)

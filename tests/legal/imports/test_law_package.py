@@ -187,7 +187,7 @@ class TestAtTheStart:
     def test_of_two_processes_one_builds_it_and_the_other_says_nothing(
         self, library: LegalLibrary, install: Callable[[str], None]
     ) -> None:
-        from core.legal.imports.build import import_lock
+        from core.legal.library.index_files import import_lock
 
         install("1.0")
         library.folder.mkdir(parents=True)
