@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.ui import conversation_sync, session
-from core.ui.chat import actions, composer, first_screen, live_answer, sidebar, source_desk, transcript
+from core.ui.chat import actions, composer, first_screen, live_answer, sidebar, source_desk, source_texts, transcript
 from core.ui.frame import draw_warning, set_page_title
 
 session.require_router()
@@ -34,6 +34,7 @@ if chat.run is not None:
 transcript.draw_read_only_note(app, chat)
 transcript.draw_follow_ups(app, suggestions, chat)
 source_desk.draw(app, chat)
+source_texts.draw_wanted(app, chat)
 
 conversation_sync.watch_unsaved(app)
 conversation_sync.tell_other_tabs()

@@ -41,7 +41,7 @@ FACES = {
     "core.reading": """
         DocumentComment FILE_KINDS FileError FilePart KINDS_IN_WORDS Page PageKind Passage Place ReadOutcome Reader
         ReadingError ReadingSettings RecognizedPage Span TextSection UPLOAD_KINDS count_instructions decode_body
-        decode_sections encode_sections is_attachment place_at select_passages with_recognized
+        decode_sections encode_sections is_attachment place_at section_label select_passages with_recognized
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit
@@ -64,12 +64,12 @@ FACES = {
     """,
     "core.answer": """
         AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
-        PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan UNCITED VERDICTS_WORST_FIRST against_law_lines agreeing_sources annotate
+        PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan TextWindow UNCITED VERDICTS_WORST_FIRST against_law_lines agreeing_sources annotate
         check_results check_texts cited_numbers cited_sources compared_spans counted_results describe_source
         desk_html drop_invented empty_desk_html events export has_citation is_official join_numbers list_agreements list_verdicts
-        marked_html message other_uncited parse_markdown passages_html places_by_source reading_status references_html render_annotated render_html
+        message nearest_span other_uncited parse_markdown passages_html places_by_source reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
-        uncited_line unread_note verdict_html with_statutes
+        uncited_line unread_note verdict_html window_html with_statutes
     """,
     "core.comparison": """
         ADDED Agreement Chain ClauseMatch ClauseSequence Contradiction DROPPED EqualRun MAX_CLAUSES Objection ParsedClauses
@@ -105,7 +105,7 @@ FACES = {
     """,
     "core.ui.chat": """
         actions composer draw_answer draw_check draw_results draw_source_list first_screen live_answer
-        search_ledger sidebar source_desk transcript
+        search_ledger sidebar source_desk source_texts transcript
     """,
     "core.ui.legal": """
         article_actions article_list cases draft_check import_view law law_filters legal_page pasted_check_form statute_search

@@ -33,7 +33,8 @@ from .html.source_html import (
     source_panel_html,
     verdict_html,
 )
-from .html.source_marks import TextSpan, compared_spans, marked_html
+from .html.source_marks import TextSpan, compared_spans
+from .html.text_window import TextWindow, nearest_span, window_html
 from .place_labels import join_numbers
 from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status, unread_note
 from .sourced_text import SourcedEvents, SourcedText
@@ -56,6 +57,7 @@ __all__ = [
     "SourcedEvents",
     "SourcedText",
     "TextSpan",
+    "TextWindow",
     "against_law_lines",
     "agreeing_sources",
     "annotate",
@@ -76,8 +78,8 @@ __all__ = [
     "join_numbers",
     "list_agreements",
     "list_verdicts",
-    "marked_html",
     "message",
+    "nearest_span",
     "other_uncited",
     "parse_markdown",
     "passages_html",
@@ -97,5 +99,6 @@ __all__ = [
     "uncited_line",
     "unread_note",
     "verdict_html",
+    "window_html",
     "with_statutes",
 ]

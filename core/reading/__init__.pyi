@@ -11,7 +11,7 @@ from .reader import Reader, ReadOutcome
 from .recognition_types import RecognizedPage
 from .recognized_text import with_recognized
 from .section_codec import decode_sections, encode_sections
-from .sections import Place, TextSection, place_at
+from .sections import Place, TextSection, place_at, section_label
 from .settings import ReadingSettings
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "encode_sections",
     "is_attachment",
     "place_at",
+    "section_label",
     "select_passages",
     "with_recognized",
 ]

@@ -11,7 +11,7 @@ NotAllowed = Literal["off", "address", "private", "denied", "insecure", "redirec
 NotDelivered = Literal["unreachable", "timeout", "refused", "login", "missing", "failed"]
 NotText = Literal["large", "complex", "binary", "script", "scanned", "locked", "broken", "empty"]
 Reason = NotAllowed | NotDelivered | NotText | OtherKind
-FileReason = Reason | Literal["kind", "many"]
+FileReason = Reason | Literal["kind", "many", "gone"]
 
 
 class ReadingError(AppError):
@@ -69,6 +69,7 @@ class FileError(AppError):
         "locked": "有密码，没有读。请去掉密码再试。",
         "empty": "里没有文字。",
         "missing": "没有第 {number} 页。",
+        "gone": "的原页看不到了：没有保存原件，或者对话已经删除、分享已经撤回。",
         "complex": "结构过于复杂，没有读完。请另存为 txt 再试。",
         "timeout": "没有在规定时间内读完。请稍后再试。",
         "unconfined": "没有读：这台机器不能封闭解析文件的进程。管理员可以在「设置」页面的「诊断」里看解决的办法。",

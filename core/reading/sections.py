@@ -81,16 +81,30 @@ def _numbered(section: TextSection) -> str:
     return f"第 {section.number} 页" if section.kind == "page" else f"幻灯片 {section.number}"
 
 
+def section_label(section: TextSection) -> str:
+    """Return the words that stand above a section: 第 14 页; 幻灯片 3; 「价目」; the title of a part. Empty for a heading, which
+    stands in the text itself."""
+    if section.kind == "heading":
+        return ""
+    words = _numbered(section) if section.kind in ("page", "slide") else _name(section)
+    return f"{words}（识别）" if words and section.is_recognized else words
+
+
+def _name(section: TextSection) -> str:
+    if section.kind == "part":
+        return section.title
+    number = f"第 {section.number} 章" if section.kind == "chapter" else ""
+    return f"「{section.title}」" if section.title else number
+
+
 def _label(holder: TextSection, before: str) -> str:
     """Return the label of a place, given the text of its section before it."""
-    name = f"「{holder.title}」" if holder.title else ""
+    name = _name(holder)
     if holder.kind == "part":
-        return holder.title
+        return name
     if holder.kind == "sheet":
         row = holder.first_line + before.count("\n")
         return f"{name}第 {row} 行" if row else name
-    if holder.kind == "chapter" and not name:
-        name = f"第 {holder.number} 章"
     paragraph = holder.first_line + sum(map(bool, map(str.strip, before.split("\n")[:-1])))
     return f"{name}第 {paragraph} 段" if paragraph else name
 

@@ -15,6 +15,7 @@ from core.answer.message import Message, new_id
 from core.app import App
 from core.base.errors import AppError
 from core.base.text import clean
+from core.reading import FileError
 from core.reading import Page as ReadPage
 from core.store import (
     ChosenCollection,
@@ -26,6 +27,7 @@ from core.store import (
     new_conversation_id,
 )
 from core.ui import identity, scripts, session
+from core.ui.page_picture import DrawPage
 
 ADDRESS = "c"
 """Query parameter with the conversation's id."""
@@ -206,7 +208,9 @@ def _leave_deleted(app: App, chat: session.ChatState) -> bool:
     gone = ShareNotFound() if chat.share else ConversationNotFound(GONE, cure=UNDO_THERE)
     chat.stop_run()
     st.query_params.clear()
-    new = session.ChatState(session_id=chat.session_id, waiting_files=chat.waiting_files)
+    new = session.ChatState(
+        session_id=chat.session_id, waiting_files=chat.waiting_files, waiting_bodies=chat.waiting_bodies
+    )
     st.session_state.chat = new
     new.add_note(str(gone))
     raise gone
@@ -430,12 +434,29 @@ def pages_by_answer_loader(app: App, conversation_id: str = "") -> Callable[[Mes
     return load
 
 
+def page_drawer(app: App, name: str, address: str) -> DrawPage:
+    """Return a function that draws the pages of a PDF that was attached in this conversation. It asks each time whether the
+    reader may still see it."""
+    chat, who = session.chat(), _reader(session.chat())
+
+    def draw(number: int, passages: Sequence[str]) -> bytes:
+        body = app.read_pages.load_file(chat.conversation_id or "", address, visitor_id=who, share=chat.share)
+        if body is None:
+            raise FileError("gone", name=name)
+        return app.reader.draw_page(body, number, passages, name=name)
+
+    return draw
+
+
 def save_files(app: App, message: Message, files: Sequence[ReadPage]) -> None:
-    """Save files with the question that they were attached to. Later questions use them too."""
+    """Save files with the question that they were attached to, and the PDFs among them as they are. Later questions use
+    them too."""
     chat, who = session.chat(), identity.reader()
+    pages = dict(enumerate(files, 1))
+    bodies = {number: body for number, file in pages.items() if (body := chat.waiting_bodies.pop(file.address, b""))}
     if files and chat.conversation_id is not None:
         chat.files[message.id] = tuple(files)
-        save = partial(app.read_pages.save, chat.conversation_id, message.id, dict(enumerate(files, 1)), visitor_id=who)
+        save = partial(app.read_pages.save, chat.conversation_id, message.id, pages, visitor_id=who, bodies=bodies)
         app.outbox.add_write(chat.conversation_id, save, visitor_id=who)
 
 

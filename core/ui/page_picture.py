@@ -61,6 +61,11 @@ def show_page(key: str, number: int) -> None:
     st.session_state[_number_key(key)] = number
 
 
+def forget_page(key: str) -> None:
+    """Begin with the first page again."""
+    st.session_state.pop(_number_key(key), None)
+
+
 def picture_html(png: bytes, name: str, number: int, passages: Sequence[str]) -> Markup:
     """Return the picture in a box of its own, which scrolls when it is enlarged (core/ui/scripts/passages.js)."""
     label = f"「{one_line(name)}」第 {number} 页"

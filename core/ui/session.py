@@ -89,6 +89,8 @@ class ChatState:
     """Id of the answer whose fold 依据核验 stays open. With a new title Streamlit takes it for another widget."""
     waiting_files: tuple[Page, ...] = ()
     """Files that were read and wait for the next accepted question."""
+    waiting_bodies: dict[str, bytes] = field(default_factory=dict)
+    """Bytes of the PDFs among them, by their address."""
     files: dict[str, tuple[Page, ...]] = field(default_factory=dict)
     """Files attached to questions of the conversation, by the question's id, newest last."""
     may_have_stored_files: bool = False

@@ -117,10 +117,10 @@ def test_each_number_says_what_was_compared_and_shows_it_in_a_card_a_list_and_th
     expect(dialog.locator(".wy-page-text mark.contradicted")).to_contain_text("八千只")
     expect(dialog).to_contain_text("处已标出")
     dialog.locator(".wy-page-text").evaluate("text => { text.style.maxHeight = '3em'; text.scrollTop = 99999 }")
-    first = dialog.locator(".wy-page-text mark").first
-    expect(first).not_to_be_in_viewport()
-    dialog.get_by_role("link", name="跳到第一处").click()
-    expect(first).to_be_in_viewport()
+    expect(dialog.locator("mark.wanted")).not_to_be_in_viewport()
+    dialog.get_by_role("button", name="下一处").click()
+    expect(dialog.locator("mark.wanted")).to_be_in_viewport()
+    expect(dialog.locator("mark.wanted")).to_contain_text("八千只")
     expect(dialog).to_be_visible()
     assert len(visitor.page.context.pages) == 1
     assert visitor.foreign == []

@@ -14,15 +14,19 @@ from markupsafe import Markup, escape
 
 from core.answer.check_results import AnswerCheck, Verdict
 from core.answer.citation_verdicts import VERDICTS_WORST_FIRST, CitationVerdict, list_agreements
-from core.answer.html.source_html import link_attributes, link_target, site_name
+from core.answer.html.source_html import link_attributes, link_target, passage_button, site_name
 from core.answer.html.source_marks import TextSpan, locate_passage
+from core.answer.html.text_window import TextWindow, sections_in
 from core.answer.source_details import OFFICIAL, describe_source, is_official
 from core.base.text import one_line, shorten
 from core.legal.entities import LAWS
+from core.reading import TextSection, section_label
 from core.search.types import Source
 
 SHORT_TEXT = 1_500
 """Characters of a cited text that is shown whole, as an article of a law is."""
+LONG_TEXT = 100_000
+"""Characters of a text that the desk never shows whole: the dialog shows parts of it."""
 CONTEXT = 160
 """Characters shown before and after a compared passage."""
 FIRST_WORDS = 200
@@ -43,6 +47,10 @@ class DeskText:
     """When it was read, or why there is no more of it."""
     can_read: bool = False
     """True if the reader may have the page opened now."""
+    sections: tuple[TextSection, ...] = ()
+    """Pages, sheets and the like of the text."""
+    has_file: bool = False
+    """True if its pages can be shown as pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +163,26 @@ class _Row:
     def _text(self, pieces: Sequence[tuple[int, int]], spans: Sequence[tuple[_Use, TextSpan]]) -> Markup:
         text, shown, begin = self._read.text, _NOTHING, 0
         for start, end in pieces:
-            shown += _left_out(start - begin) + _marked(text, start, end, spans)
+            shown += _left_out(start - begin)
+            named = sections_in(self._read.sections, TextWindow(start, end))
+            for begin, until in pairwise(sorted({start, end, *named})):
+                shown += self._place(begin, named.get(begin)) + _marked(text, begin, until, spans)
             begin = end
         return Markup('<div class="text">%s%s</div>') % (shown, _left_out(len(text) - begin))
+
+    def _place(self, position: int, section: TextSection | None) -> Markup:
+        """Return the line above a page, a sheet or the like, with the button that shows the page."""
+        words = section_label(section) if section else ""
+        if not words:
+            return _NOTHING
+        button = passage_button(self._source.number, position, "看这一页", form="page") if self._read.has_file else ""
+        return Markup('<span class="place">%s %s</span>') % (words, button)
 
     def _end(self, pieces: Sequence[tuple[int, int]]) -> Markup:
         """Return what is known of the text, and the ways to more of it."""
         ways, place = [self._read.note] if self._read.note else [], f"{self._answer}/{self._source.number}"
         if sum(end - start for start, end in pieces) < len(self._read.text):
-            ways.append(_button(place, "显示全文"))
+            ways.append(self._whole_text_button(place, pieces[0][0]))
         elif self._is_whole and len(self._read.text) > self._short:
             ways.append(_button(self._answer, "只看比较过的段落"))
         if self._read.can_read:
@@ -171,6 +190,11 @@ class _Row:
         if self._source.engine == LAWS and (href := link_target(self._source.url, self._app_url)):
             ways.append(Markup("<a %s>在法规库中查看这一条</a>") % link_attributes(href))
         return Markup('<p class="ways">%s</p>') % Markup(" ").join(ways) if ways else _NOTHING
+
+    def _whole_text_button(self, wanted: str, position: int) -> Markup:
+        if len(self._read.text) <= LONG_TEXT:
+            return _button(wanted, "显示全文")
+        return passage_button(self._source.number, position, "查看全文")
 
 
 def _button(wanted: str, words: str) -> Markup:
@@ -226,16 +250,16 @@ def _marked(text: str, start: int, end: int, spans: Sequence[tuple[_Use, TextSpa
         covering = [use for use, span in inside if span.start <= begin and until <= span.end]
         ending = [use for use, span in inside if span.end == until]
         words = text[begin:until].removeprefix("\n" if shown.endswith(_END_OF_NOTE) else "")
-        shown += _mark(words, covering, ending) if covering else escape(words)
+        shown += _mark(words, begin, covering, ending) if covering else escape(words)
     return shown
 
 
-def _mark(words: str, covering: Sequence[_Use], ending: Sequence[_Use]) -> Markup:
+def _mark(words: str, begin: int, covering: Sequence[_Use], ending: Sequence[_Use]) -> Markup:
     worst = min((use.verdict for use in covering), key=lambda one: VERDICTS_WORST_FIRST.index(one.verdict))
     title = "\n".join(f"{use.verdict.label}：{use.verdict.statement}" for use in covering)
     is_signed = ending and worst.is_decided and worst.mark
     sign = Markup('<i aria-hidden="true">%s</i>') % worst.mark if is_signed else _NOTHING
     statements = " ".join(str(use.statement) for use in covering)
-    passage = Markup('<mark class="%s" data-s="%s" tabindex="0" title="%s">%s%s</mark>')
+    passage = Markup('<mark class="%s" data-s="%s" data-at="%s" tabindex="0" title="%s">%s%s</mark>')
     notes = Markup().join(_note(use, is_placed=True) for use in ending)
-    return passage % (worst.css_class, statements, title, words, sign) + notes
+    return passage % (worst.css_class, statements, begin, title, words, sign) + notes

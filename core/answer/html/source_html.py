@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from markupsafe import Markup, escape
@@ -198,7 +199,9 @@ def chip_html(
     says = "，".join(filter(None, (f"来源 {source.number}", verdict.label if verdict else "", place)))
     shown = agreement_label(source.number) if verdict and not verdict.is_citation else source.number
     number = Markup("<span>%s</span>") % shown
-    if target:
+    if source.read == "file" and verdict and verdict.evidence:
+        number = passage_button(source.number, verdict.evidence[0].start, shown, says=says)
+    elif target:
         number = Markup('<a %s aria-label="%s">%s</a>') % (link_attributes(target), says, shown)
     mark = (
         Markup('<i aria-hidden="true">%s</i>') % verdict.mark
@@ -233,9 +236,15 @@ def verdict_html(verdict: CitationVerdict, source: Source | None, app_url: str) 
     return inside + (_source_link(source, app_url, verdict.passage, words) if source else _NOTHING)
 
 
-def passage_button(number: int, start: int) -> Markup:
-    """Return the button that opens 来源原文 at a passage of a file (core/ui/scripts/passages.js)."""
-    return Markup('<button type="button" data-passage="%s/%s">在原文中查看</button>') % (number, start)
+def passage_button(
+    number: int, start: int, shown: object = "在原文中查看", *, says: str = "", form: Literal["text", "page"] = "text"
+) -> Markup:
+    """Return the button that opens 来源原文 at a passage of a source (core/ui/scripts/passages.js), or its page.
+
+    `says`: what is read aloud, if it is not what is shown."""
+    name = Markup(' aria-label="%s"') % says if says else _NOTHING
+    passage = f"{number}/{start}/page" if form == "page" else f"{number}/{start}"
+    return Markup('<button type="button" data-passage="%s"%s>%s</button>') % (passage, name, shown)
 
 
 def _quote_html(passage: Markup) -> Markup:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-from markupsafe import Markup, escape
 
 from core.answer.check_results import AnswerCheck, QuotedPassage
 from core.answer.citation_verdicts import VERDICTS_WORST_FIRST, CitationVerdict
@@ -48,20 +46,3 @@ def locate_passage(citation_verdict: CitationVerdict, passage: QuotedPassage, te
     fits = passage.start >= 0 and text.startswith(wanted, passage.start)
     start = passage.start if fits else text.find(wanted)
     return TextSpan(start, start + len(wanted), citation_verdict) if wanted and start >= 0 else None
-
-
-def marked_html(text: str, spans: Sequence[TextSpan], *, anchor: str) -> Markup:
-    """Return the text as HTML with the spans marked. The first span can be reached as `#anchor`."""
-    pieces, begin = [], 0
-    for place in spans:
-        identity = Markup("") if begin else Markup(' id="%s"') % anchor
-        pieces += [escape(text[begin : place.start]), _mark_html(text, place, identity)]
-        begin = place.end
-    return Markup().join([*pieces, escape(text[begin:])])
-
-
-def _mark_html(text: str, span: TextSpan, identity: Markup) -> Markup:
-    verdict = span.citation_verdict
-    title, words = f"{verdict.label}：{verdict.statement}", text[span.start : span.end]
-    parts = (verdict.css_class, identity, title, words, verdict.mark)
-    return Markup('<mark class="%s"%s title="%s">%s<i aria-hidden="true">%s</i></mark>') % parts

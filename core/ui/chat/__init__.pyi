@@ -1,4 +1,14 @@
-from . import actions, composer, first_screen, live_answer, search_ledger, sidebar, source_desk, transcript
+from . import (
+    actions,
+    composer,
+    first_screen,
+    live_answer,
+    search_ledger,
+    sidebar,
+    source_desk,
+    source_texts,
+    transcript,
+)
 from .answer import draw_answer, draw_results, draw_source_list
 from .citation_check import draw_check
 
@@ -14,5 +24,6 @@ __all__ = [
     "search_ledger",
     "sidebar",
     "source_desk",
+    "source_texts",
     "transcript",
 ]

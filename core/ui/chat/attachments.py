@@ -35,17 +35,21 @@ def read_uploads(app: App, files: Sequence[UploadedFile]) -> str:
     chat, problems = session.chat(), list[str]()
     for file in files:
         try:
-            chat.waiting_files = _with_file(chat.waiting_files, app.reader, file)
+            _add_file(chat, app.reader, file)
         except FileError as error:
             problems.append(str(error))
     return "".join(problems)
 
 
-def _with_file(waiting: Sequence[Page], reader: Reader, file: UploadedFile) -> tuple[Page, ...]:
-    if len(waiting) >= reader.max_files:
+def _add_file(chat: session.ChatState, reader: Reader, file: UploadedFile) -> None:
+    """Read a file. The bytes of a PDF are kept, to show its pages."""
+    if len(chat.waiting_files) >= reader.max_files:
         raise FileError("many", name=file.name, most=reader.max_files)
-    page = reader.read_file(file.name, file.getvalue())
-    return tuple({known.address: known for known in (*waiting, page)}.values())
+    body = file.getvalue()
+    page = reader.read_file(file.name, body)
+    chat.waiting_files = tuple({known.address: known for known in (*chat.waiting_files, page)}.values())
+    if page.kind == "pdf":
+        chat.waiting_bodies[page.address] = body
 
 
 def draw_waiting() -> None:
@@ -69,6 +73,7 @@ def draw_waiting() -> None:
 def _detach(file: Page) -> None:
     chat = session.chat()
     chat.waiting_files = tuple(one for one in chat.waiting_files if one is not file)
+    chat.waiting_bodies.pop(file.address, None)
 
 
 def files_for_question(app: App, own_files: Sequence[Page]) -> tuple[Page, ...]:

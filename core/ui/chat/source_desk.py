@@ -122,6 +122,7 @@ def _make(app: App, entry: Message, check: AnswerCheck | None, number: int) -> t
 
 def _text_of(app: App, entry: Message, source: Source, page: StoredPage | None) -> DeskText:
     if page is not None:
-        return DeskText(page.text, reading_note(page, source))
+        note = reading_note(page, source)
+        return DeskText(page.text, note, sections=page.sections, has_file=page.has_file)
     note = unread_note(source) if source.read == "snippet" else NOT_STORED
     return DeskText(source.snippet, note, can_read=_can_read(app, entry, source))

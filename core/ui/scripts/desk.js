@@ -146,8 +146,10 @@ const ask = (id, pointed) => {
 };
 const takeUp = () => {
   if (!pending || desk()?.dataset.answer !== pending.id) return;
-  const { chip, x, y } = pending;
+  const { chip, x, y, start } = pending;
+  const wanted = pending;
   pending = null;
+  if (start !== undefined) return goToPassage(wanted);
   light(chip?.isConnected ? behind(chip) : under(x, y));
 };
 document.addEventListener(
@@ -192,6 +194,25 @@ document.addEventListener("click", ({ target }) => {
   if (passage && getSelection().isCollapsed) goToSentence(passage);
   const line = target.closest?.("[class*=st-key-sources-] summary");
   if (line && deskField() && wide.matches) choose(idOf(line.closest("[data-testid=stChatMessage]")));
+});
+
+// A passage that was clicked in the answer: it is shown here instead of in the dialog.
+const goToPassage = ({ number, start }) => {
+  const row = desk().querySelector(`li[value="${number}"]`);
+  const passage = row?.querySelector(`mark[data-at="${start}"]`) ?? row?.querySelector("mark") ?? row?.querySelector("h3");
+  if (!passage) return;
+  light({ statements: passage.dataset.s.split(" ").filter(Boolean).map(Number), number }, { scrolls: false });
+  show(passage);
+  passage.focus({ preventScroll: true });
+};
+document.addEventListener("wy-passage", (event) => {
+  const { button, answer } = event.detail;
+  if (!wide.matches || !deskField() || button.closest(".st-key-desk, [role=dialog]")) return;
+  event.preventDefault();
+  const [number, start] = button.dataset.passage.split("/").map(Number);
+  pending = { id: answer, number, start };
+  choose(answer);
+  takeUp();
 });
 
 let soon = 0;

@@ -14,7 +14,8 @@ from core.answer.check_results import (
     UncitedStatement,
     Verdict,
 )
-from core.answer.html.source_marks import compared_spans, marked_html
+from core.answer.html.source_marks import compared_spans
+from core.answer.html.text_window import TextWindow, window_html
 
 TEXT = "试用期最长二个月。加班应当付工资。别的话。"
 FIRST, SECOND = QuotedPassage(1, 0, 9, "试用期最长二个月。"), QuotedPassage(1, 9, 17, "加班应当付工资。")
@@ -29,13 +30,13 @@ def checked(*found: tuple[Verdict, QuotedPassage], statement: str = "陈述。")
 
 
 def drawn(check: AnswerCheck, text: str = TEXT) -> str:
-    return str(marked_html(text, compared_spans(check, 1, text), anchor="a"))
+    return str(window_html(text, TextWindow(0, len(text)), compared_spans(check, 1, text)))
 
 
-def test_each_passage_is_marked_in_shape_and_colour_and_the_first_can_be_reached() -> None:
+def test_each_passage_is_marked_in_shape_and_colour() -> None:
     html = drawn(checked((Verdict.SUPPORTED, SECOND), (Verdict.CONTRADICTED, FIRST)))
     assert html == (
-        '<mark class="contradicted" id="a" title="不符：陈述。">试用期最长二个月。<i aria-hidden="true">✗</i></mark>'
+        '<mark class="contradicted" title="不符：陈述。">试用期最长二个月。<i aria-hidden="true">✗</i></mark>'
         '<mark class="supported" title="有据：陈述。">加班应当付工资。<i aria-hidden="true">✓</i></mark>别的话。'
     )
 
@@ -55,7 +56,7 @@ def test_other_sources_are_not_marked_here() -> None:
 def test_a_passage_that_the_model_did_not_cite_has_another_mark() -> None:
     check = SourceCheck(Verdict.SUPPORTED, 0.9, "原因", (FIRST,))
     html = drawn(AnswerCheck((), (UncitedStatement(0, 3, "陈述。", check), UncitedStatement(4, 5, "别的。"))))
-    assert html.startswith('<mark class="agreeing" id="a" title="未标注，与来源相符：陈述。">试用期最长二个月。<')
+    assert html.startswith('<mark class="agreeing" title="未标注，与来源相符：陈述。">试用期最长二个月。<')
     assert "✓" not in html
 
 

@@ -84,7 +84,10 @@ def test_closed_it_is_one_button_and_open_it_sends_nothing_before_the_browser_as
     assert page.button(key="desk-switch").label == "收起来源"
     assert not desk(page)
     want(page, answers(page)[0].id)
-    assert f'<mark class="supported" data-s="0" tabindex="0" title="有据：{PENALTY}">{PENALTY}' in desk(page)
+    assert (
+        f'<mark class="supported" data-s="0" data-at="{len(RENT) + 1}" tabindex="0" title="有据：{PENALTY}">{PENALTY}'
+        in desk(page)
+    )
     assert "附件 · 44 字" in desk(page)
     want(page, "")
     assert not desk(page)
