@@ -76,8 +76,8 @@ FACES = {
         PassageClause StatementAlignment Word Words align numbers read_clauses stated_dates
     """,
     "core.checks": """
-        CheckInputError CheckMemory MeaningComparison check_answer check_pair check_statement find_objection is_about read_address_sources
-        read_folder_sources read_text
+        CheckInputError CheckMemory MeaningComparison check_answer check_pair check_statement find_objection is_about leave_uncertain
+        read_address_sources read_folder_sources read_text
     """,
     "core.store": """
         AnswerCount AttemptCount ChosenCollection Conversation ConversationNotFound ConversationStore Counts Database MessagePage

@@ -40,6 +40,8 @@ class SourceText:
     """The ISO day of publication, to resolve 去年 and 今年."""
     sections: tuple[TextSection, ...] = ()
     """The pages, sheets and headings of the text."""
+    uncertain: tuple[tuple[int, int], ...] = ()
+    """Start and end of recognized values that may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,14 @@ def _source_text(source: Source, page: HasText | None) -> SourceText:
         words = f"{source.title}\n{source.snippet}" if named else source.snippet
         return SourceText(source.number, words, is_full=False, published=source.published)
     is_full = not getattr(page, "is_cut", False)
-    sections = getattr(page, "sections", ())
-    return SourceText(source.number, page.text, is_full=is_full, published=source.published, sections=sections)
+    return SourceText(
+        source.number,
+        page.text,
+        is_full=is_full,
+        published=source.published,
+        sections=getattr(page, "sections", ()),
+        uncertain=getattr(page, "uncertain", ()),
+    )
 
 
 def lost_sources(sources: Iterable[Source], texts: TextsByNumber) -> set[int]:

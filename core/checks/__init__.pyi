@@ -3,6 +3,7 @@ from .errors import CheckInputError
 from .input_files import check_pair, read_address_sources, read_folder_sources, read_text
 from .meaning import MeaningComparison
 from .quotation_rules import find_objection, is_about
+from .uncertain_values import leave_uncertain
 
 __all__ = [
     "CheckInputError",
@@ -13,6 +14,7 @@ __all__ = [
     "check_statement",
     "find_objection",
     "is_about",
+    "leave_uncertain",
     "read_address_sources",
     "read_folder_sources",
     "read_text",

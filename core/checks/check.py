@@ -30,6 +30,7 @@ from core.checks.meaning import MAX_ASKED, MeaningComparison, leave_open
 from core.checks.scoring import ABSENT_UP_TO, SCORING_MODEL, SUPPORTED_FROM, ScoringModel
 from core.checks.source_index import IndexedSource, Window, find_context
 from core.checks.statements import Statement, find_statements
+from core.checks.uncertain_values import leave_uncertain
 from core.checks.uncited import find_uncited
 from core.checks.wording import compact, find_quotations, is_refutation, is_taken_back, nearest_wording
 from core.comparison import MAX_CLAUSES, Chain, ClauseSequence, Contradiction, Objection, StatementAlignment, Words
@@ -247,6 +248,11 @@ def check_parsed_statement(
     statement: ParsedStatement, source: IndexedSource, model: ScoringModel = SCORING_MODEL
 ) -> SourceCheck:
     """Check a parsed statement against an indexed source."""
+    return leave_uncertain(_check_as_read(statement, source, model), [source.given])
+
+
+def _check_as_read(statement: ParsedStatement, source: IndexedSource, model: ScoringModel) -> SourceCheck:
+    """Return the check of a statement as if every character of the source was certain."""
     comparison = _compare_parsed(statement, [source])
     if reason := _reason_not_checkable(statement, source):
         score = min(model.probability(comparison.features()), MAX_OPEN_SCORE)

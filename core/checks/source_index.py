@@ -43,6 +43,7 @@ class IndexedSource:
     """One source, indexed once for all statements that cite it."""
 
     def __init__(self, source: SourceText) -> None:
+        self.given = source
         self.number = source.number
         self.text = source.text[:LONGEST_SOURCE]
         self.is_full = source.is_full and len(source.text) <= LONGEST_SOURCE

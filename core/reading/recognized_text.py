@@ -15,11 +15,14 @@ from core.reading.sections import TextSection
 CERTAIN = 0.95
 """Least confidence of each character of a value that may support a statement."""
 _NUMERAL = r"\d零〇一二三四五六七八九十百千万亿兆两半"
+_TURNING = "不未无非没勿免禁"
 _VALUE = re.compile(
-    rf"[A-Za-z]*[{_NUMERAL}][A-Za-z{_NUMERAL}]*(?:(?:[.,:/·．：－–-]|，(?=\d{{3}}))[A-Za-z{_NUMERAL}]+)*[%％‰°]?"
-    r"|[不未无非没勿免禁]"
+    rf"[A-Za-z{_NUMERAL}]+(?:(?:[.,:/·．：－–-]|，(?=\d{{3}}))[A-Za-z{_NUMERAL}]+)*[%％‰°]?"
+    rf"|[{_TURNING}]"
 )
-"""Values, with what holds their digits together, and the words that turn a statement round."""
+"""Words of letters and digits, with what holds them together, and the words that turn a statement round."""
+_COUNTS = re.compile(rf"[{_NUMERAL}{_TURNING}]")
+"""What makes a value of them."""
 
 
 def recognized_page(number: int, lines: Sequence[RecognizedLine]) -> RecognizedPage:
@@ -44,7 +47,7 @@ def _join_pieces(row: Row) -> tuple[str, list[float]]:
 
 def _uncertain_values(text: str, confidences: Sequence[float]) -> Iterator[tuple[int, int]]:
     for value in _VALUE.finditer(text):
-        if min(confidences[value.start() : value.end()]) < CERTAIN:
+        if _COUNTS.search(value[0]) and min(confidences[value.start() : value.end()]) < CERTAIN:
             yield value.span()
 
 

@@ -30,7 +30,7 @@ from core.base.chinese.script import comparison_form
 from core.base.errors import AppError, InputError
 from core.base.text import one_line, shorten
 from core.base.threads import run_in_thread
-from core.checks import check_statement, find_objection, is_about
+from core.checks import check_statement, find_objection, is_about, leave_uncertain
 from core.llm import Model, ask_once
 from core.llm.pieces import TokenUsage
 from core.run.answer_checking import merge_sources, source_texts
@@ -144,14 +144,17 @@ def accept_verdict(citation: JudgedCitation, verdict: ModelVerdict) -> SourceChe
         return None
     quote = QuotedPassage(citation.source.number, *place, citation.source.text[slice(*place)])
     first, last = surrounding_sentences(citation.source.text, *place)
-    sentences = replace(citation.source, text=citation.source.text[first:last], is_full=True)
+    sentences = SourceText(
+        citation.source.number, citation.source.text[first:last], published=citation.source.published
+    )
     if is_near_speech(citation.source.text, first, last) or not is_about(quote.text, citation.statement):
         return None
     check = replace(citation.check, evidence=(quote,), by="model", alignment=())
     quotation = replace(sentences, text=quote.text)
-    if verdict.supports:
-        return _supported(citation, check, quotation, sentences)
-    return _doubted(citation, check, quotation)
+    found = (
+        _supported(citation, check, quotation, sentences) if verdict.supports else _doubted(citation, check, quotation)
+    )
+    return found and leave_uncertain(found, [citation.source])
 
 
 def _supported(
