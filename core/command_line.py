@@ -10,7 +10,6 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -59,6 +58,18 @@ from core.base.paths import PROGRAM_DIR, USER_DIR
 from core.base.settings import LAW_SOURCES, SETUP_VALIDITY, SetupLinks
 from core.base.text import one_line, shorten, time_ago
 from core.base.web_addresses import host_of
+from core.command_output import (
+    FAILED,
+    FOUND_WRONGS,
+    OK,
+    WRONG_USAGE,
+    Output,
+    decode_input,
+    input_lines,
+    print_note,
+    run_all,
+)
+from core.documents_commands import add_ask_arguments, add_parsers, answer_options
 from core.legal.entities import LIBRARY_LABELS, CaseFilter, CourtCase
 from core.reading import Place
 from core.search import describe_attempt, engine_label
@@ -82,26 +93,8 @@ if TYPE_CHECKING:
     )
     from core.run import AnswerService, Run
 
-OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
 _FIRST_WORDS = 400
 STATUS_HELP = "退出码：0 成功，1 服务失败，2 用法不对，3 核验发现了 --fail-on 所列的问题。"
-
-
-@dataclass
-class Output:
-    """The output of a command: one JSON document per line, or text for people."""
-
-    as_json: bool
-
-    def print_document(self, document: dict[str, Any], text: Callable[[], str]) -> None:
-        print(json.dumps(document, ensure_ascii=False) if self.as_json else text(), flush=True)
-
-    def print_failure(self, kind: str, message: str) -> int:
-        if self.as_json:
-            print(json.dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False), flush=True)
-        else:
-            print(message, file=sys.stderr, flush=True)
-        return FAILED
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -133,7 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        _print_note("写不进输出：磁盘已满。请换一个地方，或先腾出空间。")
+        print_note("写不进输出：磁盘已满。请换一个地方，或先腾出空间。")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain about it once more
         status = FAILED
     except KeyboardInterrupt:
@@ -211,7 +204,9 @@ def _parser() -> argparse.ArgumentParser:
         "--mode", choices=["chat", "agent"], default="chat", help="chat 直接回答（默认）、agent 由 Agent 决定怎么查"
     )
     ask.add_argument("--search", action="store_true", help="先联网搜索，再回答")
+    add_ask_arguments(ask)
     ask.set_defaults(command=_ask)
+    docs = add_parsers(commands)
 
     law = commands.add_parser("law", help="法规：导入、检索、核验").add_subparsers(required=True, metavar="操作")
     case = commands.add_parser("case", help="案例：导入、检索").add_subparsers(required=True, metavar="操作")
@@ -282,36 +277,9 @@ def _parser() -> argparse.ArgumentParser:
     restore.set_defaults(command=_restore)
 
     others = (check, doctor, setup_link, backup, restore)
-    for command in (search, ask, *others, law_search, case_search, verify, *imports):
+    for command in (search, ask, *others, law_search, case_search, verify, *imports, *docs):
         command.add_argument("--json", action="store_true", help="只向标准输出打印 JSON")
     return parser
-
-
-def _input_lines(argument: str) -> Iterable[str]:
-    """Return the argument itself, or each line of standard input that is not blank."""
-    return [argument] if argument != "-" else (_decode(line.rstrip("\n")) for line in sys.stdin if line.strip())
-
-
-def _decode(text: str) -> str:
-    """Return text from standard input. What is not UTF-8 is read as GBK, in which Chinese Windows writes."""
-    raw = text.encode("utf-8", "surrogateescape")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("gb18030", "replace")
-
-
-def _run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], int | None]) -> int:
-    """Run all queries and return the worst status. It goes on after a failure, so that line n of the output answers
-    line n of the input."""
-    worst = OK
-    for query in queries:
-        try:
-            status = run_one(query) or OK
-        except AppError as error:
-            status = output.print_failure(error.kind, str(error))
-        worst = max(worst, status)
-    return worst
 
 
 def _setup_link(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -337,11 +305,11 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
             response = app.search.search(query, visitor=None, engine=options.engine)
         except AllEnginesFailed as error:
             for attempt in error.attempts:
-                _print_note(_attempt_text(attempt))
+                print_note(_attempt_text(attempt))
             raise
         document = response.to_json()
         for notice in search_notices([response]):
-            _print_note("\n".join(_notice_lines(notice)))
+            print_note("\n".join(_notice_lines(notice)))
         if response.failure:  # results there may be, of the built-in manual
             message = f"{response.failure}{response.cure}".rstrip()
             document["error"] = {"kind": AllEnginesFailed.kind, "message": message}
@@ -349,8 +317,8 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
         return FAILED if response.failure else OK
 
     if app.search.has_engines and not app.search.reaches_web and not options.engine:
-        _print_note(app.chain.no_web_engine)
-    return _run_all(_input_lines(options.query), output, one)
+        print_note(app.chain.no_web_engine)
+    return run_all(input_lines(options.query), output, one)
 
 
 def _attempt_text(attempt: Attempt) -> str:
@@ -380,13 +348,12 @@ def _origin_text(response: SearchResponse) -> str:
 
 
 def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
-    from core.run import AnswerOptions
-
+    asked_with = answer_options(app, options)
     _fill_library(app, may_download=False)
     service: AnswerService = app.agent if options.mode == "agent" else app.chat
 
     def one(question: str) -> int:
-        run = service.start(service.accept_question(question, (), AnswerOptions(search=options.search)), grace=0.0)
+        run = service.start(service.accept_question(question, (), asked_with), grace=0.0)
         show = (
             _JsonLines(app, options.mode, question) if output.as_json else _Transcript(app, options.mode, question, run)
         )
@@ -396,7 +363,7 @@ def _ask(app: App, options: argparse.Namespace, output: Output) -> int:
             status = FAILED if isinstance(event, RunFailed) else status
         return status
 
-    return _run_all(_input_lines(options.question), output, one)
+    return run_all(input_lines(options.question), output, one)
 
 
 class _RunOutput:
@@ -477,7 +444,7 @@ class _Transcript(_RunOutput):
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
-                site = LIBRARY_LABELS.get(source.engine) or host_of(source.url)
+                site = LIBRARY_LABELS.get(source.engine) or host_of(source.url) or one_line(source.title)
                 print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
             case Notice():
                 for line in _notice_lines(event):
@@ -554,7 +521,8 @@ def _print_check(check: AnswerCheck | None) -> None:
 
 def _source_text(source: Source, places: Sequence[Place] = ()) -> str:
     details = describe_source(source, places=places)
-    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", source.url, details)))
+    address = "" if source.read == "file" else source.url
+    return "\n    ".join(filter(None, (f"[{source.number}] {source.title}", address, details)))
 
 
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -575,7 +543,7 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
     else:
         output.print_document(document, lambda: json.dumps(document, ensure_ascii=False, indent=2))
         for remark in remarks:
-            _print_note(remark)
+            print_note(remark)
     return FAILED if report.has_failed else OK
 
 
@@ -625,9 +593,9 @@ def _fill_library(app: App, *, may_download: bool) -> None:
     try:
         app.legal.build_empty_library(_progress_printer(), may_download=may_download)
     except AppError as error:
-        _print_note(str(error))
+        print_note(str(error))
     except OSError:  # a folder that cannot be written to
-        _print_note(IMPORT_FAILED)
+        print_note(IMPORT_FAILED)
 
 
 def _need_library(app: App) -> None:
@@ -636,7 +604,7 @@ def _need_library(app: App) -> None:
 
     _fill_library(app, may_download=True)
     if not app.legal.library.available:
-        _print_note(str(NoLegalIndex()))
+        print_note(str(NoLegalIndex()))
 
 
 def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
@@ -647,7 +615,7 @@ def _law_search(app: App, options: argparse.Namespace, output: Output) -> int:
         parts = [*filter(None, [response.note]), *map(_article_text, response.results)]
         output.print_document(response.to_json(), lambda: "\n\n".join(parts) or "没有找到。")
 
-    return _run_all(_input_lines(options.query), output, one)
+    return run_all(input_lines(options.query), output, one)
 
 
 def _article_text(article: LegalArticle) -> str:
@@ -664,11 +632,11 @@ def _case_search(app: App, options: argparse.Namespace, output: Output) -> int:
     def one(text: str) -> None:
         response = app.legal.cases(None).search(text, options.type, case_filter=wanted)
         if response.note:
-            _print_note(response.note)
+            print_note(response.note)
         parts = map(_case_text, response.results)
         output.print_document(response.to_json(), lambda: "\n\n".join(parts) or "没有找到。")
 
-    return _run_all(_input_lines(options.query), output, one)
+    return run_all(input_lines(options.query), output, one)
 
 
 def _case_text(case: CourtCase) -> str:
@@ -701,7 +669,7 @@ def _verify(app: App, options: argparse.Namespace, output: Output) -> int:
             _write_file(options.docx / file_name, draft_with_comments(draft, verdicts, app.reader, review))
         return _status_of((verdict["mark"] for verdict in document["citations"]), options.fail_on)
 
-    return _run_all(_input_lines("-") if reads_lines else options.files, output, one)
+    return run_all(input_lines("-") if reads_lines else options.files, output, one)
 
 
 def _read_draft(app: App, file: Path) -> Draft:
@@ -752,7 +720,7 @@ def _write_file(file: Path, content: bytes) -> None:
         file.write_bytes(content)
     except OSError as error:
         raise InputError(f"无法写入 {file}。", cure="请检查目录和权限。") from error
-    _print_note(f"已写入 {file}")
+    print_note(f"已写入 {file}")
 
 
 def _verdict_text(verdict: dict[str, Any]) -> str:
@@ -780,18 +748,14 @@ def _check(app: App, options: argparse.Namespace, output: Output) -> int:
         options.usage("请给出 FILE 和 --sources，或者 --pairs")
     from core.checks import check_answer, read_address_sources, read_folder_sources, read_text
 
-    text = _decode(sys.stdin.read()) if options.file == "-" else read_text(Path(options.file))
+    text = decode_input(sys.stdin.read()) if options.file == "-" else read_text(Path(options.file))
     folder = Path(options.sources[0])
-    read = read_folder_sources(folder, app.reader, _print_note) if folder.is_dir() else None
-    sources = read or read_address_sources(options.sources, app.reader, _print_note)
+    read = read_folder_sources(folder, app.reader, print_note) if folder.is_dir() else None
+    sources = read or read_address_sources(options.sources, app.reader, print_note)
     checked = with_places(check_answer(text, sources, meaning=app.checks.meaning), sources)
     checked = with_statutes(checked, app.check_statutes(text)) or checked
     output.print_document(checked.to_json(), lambda: _checked_text(checked))
     return _status_of((MARKS[verdict.verdict] for verdict in list_verdicts(checked)), options.fail_on)
-
-
-def _print_note(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _check_pairs(app: App, file: str, output: Output, fail_on: Collection[str]) -> int:
@@ -804,8 +768,8 @@ def _check_pairs(app: App, file: str, output: Output, fail_on: Collection[str]) 
         output.print_document(document, lambda: f"{check.verdict.label} {check.score:.2f} {check.reason}")
         return _status_of([MARKS[check.verdict]], fail_on)
 
-    lines = map(_decode, sys.stdin) if file == "-" else read_text(Path(file)).split("\n")
-    return _run_all(filter(str.strip, lines), output, one)
+    lines = map(decode_input, sys.stdin) if file == "-" else read_text(Path(file)).split("\n")
+    return run_all(filter(str.strip, lines), output, one)
 
 
 def _checked_text(checked: AnswerCheck) -> str:
@@ -836,9 +800,9 @@ def _backup(app: App, options: argparse.Namespace, output: Output) -> int:
     require_known_places(app.loaded_settings, BackupError)
     contents = write_backup(_installation(app), options.file)
     output.print_document(contents.to_json(), lambda: f"已写入 {options.file}：{contents}。")
-    _print_note("备份里有密钥和全部对话，没有加密，请只放在自己能读的地方。环境变量（如 .env）不在其中，请另外保存。")
+    print_note("备份里有密钥和全部对话，没有加密，请只放在自己能读的地方。环境变量（如 .env）不在其中，请另外保存。")
     if contents.problem:
-        _print_note(contents.problem)
+        print_note(contents.problem)
     return FAILED if contents.problem else OK
 
 
@@ -846,12 +810,12 @@ def _restore(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.backup import RestoreError, require_known_places, restore_backup
 
     require_known_places(app.loaded_settings, RestoreError)
-    _print_note("正在检查备份……")
+    print_note("正在检查备份……")
     contents = restore_backup(_installation(app), options.file, force=options.force)
     output.print_document(contents.to_json(), lambda: f"已恢复：{contents}。")
-    _print_note("环境变量不在备份里，请确认它们与原来一样，再启动页面。")
+    print_note("环境变量不在备份里，请确认它们与原来一样，再启动页面。")
     if app.database.damage_note:
-        _print_note(app.database.damage_note)
+        print_note(app.database.damage_note)
     return OK
 
 

@@ -29,6 +29,8 @@ FLOORS = (
     ("core.chat", "core.agent"),
     ("core.metrics",),
     ("core.app", "core.backup", "core.doctor"),
+    ("core.command_output",),
+    ("core.documents_commands",),
     ("core.ui", "core.command_line"),
     ("core.__main__", "pages", "Home", "asgi"),
 )

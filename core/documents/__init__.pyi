@@ -1,4 +1,5 @@
 from .errors import CollectionNotFound, DocumentError, DocumentNotFound
+from .folder_import import FolderImport, ImportedFile, ImportOutcome
 from .library import DocumentLibrary
 from .types import Access, Collection, Document, DocumentState, PassageHit, document_address, document_id_of
 
@@ -11,6 +12,9 @@ __all__ = [
     "DocumentLibrary",
     "DocumentNotFound",
     "DocumentState",
+    "FolderImport",
+    "ImportOutcome",
+    "ImportedFile",
     "PassageHit",
     "document_address",
     "document_id_of",

@@ -11,9 +11,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import docx
 import pytest
@@ -28,6 +27,7 @@ from core.search.results import EngineResults
 from support import invented, web_pages
 from support.app_server import free_port, wait_for
 from support.base import ROOT
+from support.command import EMBEDDED, Core, Done, core
 from support.fake_engines import results
 from support.found_pages import found_pages, reading_environment
 from support.guiding_cases import write_guiding_cases
@@ -38,39 +38,7 @@ from support.waiting import until
 from support.web import Web, web
 from support.word_files import word_file
 
-__all__ = ["kept_workers", "web"]
-
-EMBEDDED = {"SEARCH_PROVIDER_PRIORITY": "bundled"}
-
-
-@dataclass
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-class Core(Protocol):
-    def __call__(self, *arguments: str, stdin: str = "", **environ: str) -> Done: ...
-
-
-@pytest.fixture
-def core(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Core:
-    """Runs a command in this process: a process of its own costs a second each."""
-
-    def run(*arguments: str, stdin: str = "", **environ: str) -> Done:
-        with monkeypatch.context() as patch:
-            patch.setattr("os.execv", lambda *_: pytest.fail("this process would become a server"))
-            for name, value in {**EMBEDDED, **environ}.items():
-                patch.setenv(name, value)
-            patch.setattr("sys.stdin", io.StringIO(stdin))
-            try:
-                status = main(list(arguments))
-            except SystemExit as leaving:
-                status = int(leaving.code or 0)
-        return Done(status, *capfd.readouterr())
-
-    return run
+__all__ = ["core", "kept_workers", "web"]
 
 
 def core_process(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
