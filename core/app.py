@@ -109,8 +109,8 @@ class App:
         self.read_pages = ReadPageStore(self.database, max_file_bytes=reading.kept_file_megabytes * 2**20)
         kept_pages = self.read_pages if reading.keep else None
         self.keeper = AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
-        self.upkeep = Upkeep(self.database, settings.retention)
         self.documents = DocumentLibrary.from_settings(settings, self.database, self.reader)
+        self.upkeep = Upkeep(self.database, settings.retention, others=self.documents.tidy)
 
     def latest_configured(self) -> Configured:
         """Return the configured parts, replaced first if settings were saved since, here or by another process."""

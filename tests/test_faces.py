@@ -21,7 +21,7 @@ FACES = {
         Cancelled Deadline MAX_BYTES Request Response errors fetch is_public normalize_url trust_fake_addresses
     """,
     "core.base.settings": """
-        Address Addresses ApiKey Changes Count EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LAW_SOURCES LimitsSettings
+        Address Addresses ApiKey Changes Count DocumentSettings EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LAW_SOURCES LimitsSettings
         LlmSettings LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
         PanelControl RetentionSettings SETUP_QUERY SETUP_VALIDITY SavedSettingsFile SavedSettingsStore
         SavedValues SearchSettings Seconds Section SettingEntry Settings SettingsNotSaved SettingsTooNew

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from collections.abc import Collection as SizedCollection
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, case, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, Row, Select, and_, case, delete, func, insert, literal, select, update
 
 from core.base.text import one_line, shorten
 from core.documents.access import is_id, is_open_to, is_owned_by
@@ -64,12 +64,20 @@ class CollectionRows:
 
     def delete(self, id: str, access: Access) -> None:
         """Delete the rows. What is left in the index and the files is noted in document_removals."""
-        with self._database.write() as connection:
+        with self._database.erase() as connection:
             require_owned(connection, id, access)
-            theirs = select(documents.c.collection_id, documents.c.id).where(documents.c.collection_id == id)
-            connection.execute(insert(document_removals).from_select(["collection_id", "document_id"], theirs))
-            connection.execute(insert(document_removals).values(collection_id=id, document_id=""))
-            connection.execute(delete(collections).where(_is(id)))
+            _delete(connection, id)
+
+    def delete_unchanged_since(self, before: float) -> list[str]:
+        """Delete the collections that nobody has changed since then and that are not shared. Return their ids."""
+        is_old = and_(collections.c.updated < before, collections.c.share.is_(None))
+        with self._database.read() as connection:
+            ids = [row.id for row in connection.execute(select(collections.c.id).where(is_old))]
+        for id in ids:
+            with self._database.erase() as connection:
+                if connection.execute(select(collections.c.id).where(collections.c.id == id, is_old)).first():
+                    _delete(connection, id)
+        return ids
 
     def share(self, id: str, access: Access) -> str:
         key = func.coalesce(collections.c.share, new_conversation_id())
@@ -92,6 +100,13 @@ class CollectionRows:
         if len(names) < len(set(ids)):
             raise CollectionNotFound
         return names
+
+
+def _delete(connection: Connection, id: str) -> None:
+    theirs = select(documents.c.collection_id, documents.c.id).where(documents.c.collection_id == id)
+    connection.execute(insert(document_removals).from_select(["collection_id", "document_id"], theirs))
+    connection.execute(insert(document_removals).values(collection_id=id, document_id=""))
+    connection.execute(delete(collections).where(collections.c.id == id))
 
 
 def require_owned(connection: Connection, id: str, access: Access) -> None:

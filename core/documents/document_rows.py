@@ -9,9 +9,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, select, update
 
+from core.base.settings import DocumentSettings
 from core.documents.access import is_id, is_open_to, is_owned_by
 from core.documents.collection_rows import UNFINISHED, require_owned
 from core.documents.errors import DocumentNotFound
+from core.documents.limits import require_room
 from core.documents.types import Access, Document, DocumentState
 from core.documents.versions import decode_traits, outdated_ids
 from core.store import Database
@@ -24,8 +26,9 @@ Removal = tuple[str, str]
 class DocumentRows:
     """Files in the database. Every method raises DocumentNotFound or CollectionNotFound for what is not the reader's."""
 
-    def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, limits: DocumentSettings, *, clock: Callable[[], float] = time.time) -> None:
         self._database = database
+        self._limits = limits
         self._clock = clock
 
     def find(self, collection_id: str, name: str, access: Access) -> Document | None:
@@ -35,11 +38,12 @@ class DocumentRows:
             return _find(connection, collection_id, name)
 
     def add(self, new: Document, access: Access) -> None:
-        """Add a file that waits to be read, in place of the one with the same name."""
-        with self._database.write() as connection:
+        """Add a file that waits to be read, in place of the one with the same name. Raise DocumentError for a limit."""
+        with self._database.erase() as connection:
             require_owned(connection, new.collection_id, access)
             if old := _find(connection, new.collection_id, new.name):
                 remove(connection, old)
+            require_room(connection, new, access, self._limits)
             row = {name: getattr(new, name) for name in _STORED}
             connection.execute(
                 insert(documents).values(**row, title="", traits="", claim="", claimed_until=0, attempts=0)
@@ -77,7 +81,7 @@ class DocumentRows:
 
     def delete(self, id: str, access: Access) -> Document:
         """Delete the rows. What is left in the index and the files is noted in document_removals."""
-        with self._database.write() as connection:
+        with self._database.erase() as connection:
             document = self._owned(connection, id, access)
             remove(connection, document)
             self._touch(connection, document.collection_id)
@@ -120,7 +124,7 @@ class DocumentRows:
             connection.execute(insert(document_removals).values(collection_id=removal[0], document_id=removal[1]))
 
     def forget_removal(self, removal: Removal) -> None:
-        with self._database.write() as connection:
+        with self._database.erase() as connection:
             connection.execute(delete(document_removals).where(_is_removal(removal)))
 
     def _owned(self, connection: Connection, id: str, access: Access) -> Document:

@@ -31,8 +31,16 @@ class Indexer:
     """The thread that reads files. It is started by whoever adds one."""
 
     def __init__(
-        self, queue: ReadingQueue, rows: DocumentRows, index: PassageIndex, files: FileStore, reader: Reader
+        self,
+        queue: ReadingQueue,
+        rows: DocumentRows,
+        index: PassageIndex,
+        files: FileStore,
+        reader: Reader,
+        *,
+        megabytes: int,
     ) -> None:
+        self._megabytes = megabytes
         self._queue = queue
         self._rows = rows
         self._index = index
@@ -155,7 +163,7 @@ class Indexer:
         unread: list[int] = []
         is_cut = False
         try:
-            for part in self._reader.read_file_parts(document.name, body):
+            for part in self._reader.read_file_parts(document.name, body, megabytes=self._megabytes):
                 self._store(document, part, pieces, passages)
                 unread += part.unread_pages
                 is_cut = part.is_cut

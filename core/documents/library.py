@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
-from core.base.settings import Settings
+from core.base.settings import DocumentSettings, Settings
 from core.base.text import one_line
 from core.documents.collection_rows import CollectionRows
 from core.documents.document_rows import DocumentRows, Removal
@@ -19,6 +19,7 @@ from core.documents.finding import Finder
 from core.documents.folder_files import FolderFiles
 from core.documents.folder_index import IDLE_SECONDS, FolderIndex
 from core.documents.indexing import Indexer
+from core.documents.limits import ClosedDatabase, require_size
 from core.documents.postgres_files import PostgresFiles
 from core.documents.postgres_index import PostgresIndex
 from core.documents.reading_queue import ReadingQueue
@@ -30,6 +31,7 @@ from core.reading import FileError, Page, PageKind, Reader, count_instructions
 from core.store import Database, new_conversation_id
 
 MAX_NAME_LENGTH = 400
+DAY = 86_400
 _POLL_SECONDS = 0.2
 """Pause before looking again at what another process may have done meanwhile."""
 
@@ -47,16 +49,22 @@ class DocumentLibrary:
         files: FileStore,
         reader: Reader,
         *,
+        settings: DocumentSettings | None = None,
         queue: ReadingQueue | None = None,
     ) -> None:
+        self._settings = settings or DocumentSettings()
+        if not self._settings.enabled:
+            database = ClosedDatabase()
         self._collections = CollectionRows(database)
-        self._rows = DocumentRows(database)
+        self._rows = DocumentRows(database, self._settings)
         self._texts = TextRows(database)
         self._index = index
         self._files = files
         self._reader = reader
         self._finder = Finder(self._rows, self._texts, index)
-        self._indexer = Indexer(queue or ReadingQueue(database), self._rows, index, files, reader)
+        self._indexer = Indexer(
+            queue or ReadingQueue(database), self._rows, index, files, reader, megabytes=self._settings.file_megabytes
+        )
         self._lock = threading.Lock()
         self._idle_timer: threading.Timer | None = None
         self._last_search = 0.0
@@ -65,13 +73,16 @@ class DocumentLibrary:
     @classmethod
     def from_settings(cls, settings: Settings, database: Database, reader: Reader) -> DocumentLibrary:
         if settings.database.url:
-            return cls(database, PostgresIndex(database), PostgresFiles(database), reader)
+            shared = PostgresIndex(database), PostgresFiles(database)
+            return cls(database, *shared, reader, settings=settings.documents)
         folder = settings.data_dir / "documents"
-        return cls(database, FolderIndex(folder / "index"), FolderFiles(folder / "files"), reader)
+        files, index = FolderFiles(folder / "files"), FolderIndex(folder / "index")
+        return cls(database, index, files, reader, settings=settings.documents)
 
     def start(self) -> None:
         """Go on with what an earlier run of the program has left unfinished."""
-        self._indexer.start()
+        if self._settings.enabled:
+            self._indexer.start()
 
     # ── Collections ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -112,6 +123,7 @@ class DocumentLibrary:
         """Store a file and queue it for indexing. A file with the same name and bytes is returned as it is; one with the
         same name and other bytes replaces the old one. Raise DocumentError for a limit."""
         shown = _shown_name(name)
+        require_size(shown, len(body), self._settings)
         digest = hashlib.sha256(body).hexdigest()
         old = self._rows.find(collection_id, shown, access)
         if old and old.hash == digest:
@@ -218,6 +230,14 @@ class DocumentLibrary:
         finally:
             self._last_search = time.monotonic()
             self._close_when_idle()
+
+    def tidy(self) -> None:
+        """Delete what nobody has changed for as long as the settings say, and what was left to be removed."""
+        if not self._settings.enabled:
+            return
+        if self._settings.days:
+            self._collections.delete_unchanged_since(time.time() - self._settings.days * DAY)
+        self._remove(self._rows.pending_removals())
 
     def close(self) -> None:
         with self._lock:

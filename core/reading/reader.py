@@ -124,12 +124,12 @@ class Reader:
             raise FileError("scanned", name=shown)
         return file_page(shown, whole)
 
-    def read_file_parts(self, name: str, body: bytes) -> Iterator[FilePart]:
+    def read_file_parts(self, name: str, body: bytes, *, megabytes: int | None = None) -> Iterator[FilePart]:
         """Yield the parts of a file in order: a PDF as its first 10 pages, then 40 each; another file as one part.
 
         Parts whose pages are all pictures have no text. Raise FileError, for a file in which no part has text at the
-        end unless `can_recognize`."""
-        shown = check_file(name, len(body), megabytes=self.max_megabytes)
+        end unless `can_recognize`. `megabytes` is the limit of the size, if that is not the one of attachments."""
+        shown = check_file(name, len(body), megabytes=megabytes or self.max_megabytes)
         has_text = False
         for part in self._file_parts(shown, body):
             has_text = has_text or bool(part.text)

@@ -94,6 +94,12 @@ class Backend(Protocol):
     def vacuum(self, engine: Engine, tables: Sequence[str]) -> None:
         """Let what was deleted from these tables be overwritten, if the database does not do so by itself at once."""
 
+    def begin_erasing(self, connection: Connection) -> None:
+        """Let what is deleted in this transaction be overwritten, if the database does not do so by itself."""
+
+    def end_erasing(self, engine: Engine) -> None:
+        """Remove what was deleted from the log of the database."""
+
 
 def _create_engine(url: URL, **arguments: Any) -> Engine:
     # Parameters hold what people wrote: they belong neither into errors nor into logs.
@@ -194,6 +200,7 @@ class SqliteFile:
         try:
             connection = cast(sqlite3.Connection, pooled.driver_connection)
             _give_disk_back(connection, self._path)
+            _empty_log(connection)
             connection.executescript("PRAGMA analysis_limit = 400; PRAGMA optimize")
         except sqlite3.OperationalError as problem:  # locked, or no space: another time
             log.info("the conversation database was not tidied: %s", problem)
@@ -202,6 +209,19 @@ class SqliteFile:
 
     def vacuum(self, engine: Engine, tables: Sequence[str]) -> None:
         """Do nothing: SQLite uses the pages of what was deleted at once, and `tidy` gives them back."""
+
+    def begin_erasing(self, connection: Connection) -> None:
+        connection.exec_driver_sql("PRAGMA secure_delete = ON")
+
+    def end_erasing(self, engine: Engine) -> None:
+        """Empty the log beside the file. While others read or write it stays, until the upkeep empties it."""
+        pooled = engine.raw_connection()
+        try:
+            connection = cast(sqlite3.Connection, pooled.driver_connection)
+            connection.execute("PRAGMA secure_delete = OFF")
+            _empty_log(connection)
+        finally:
+            pooled.close()
 
     def _set_aside(self, error: Exception) -> None:
         aside = Path(f"{self._path}.broken-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
@@ -228,8 +248,11 @@ def _give_disk_back(connection: sqlite3.Connection, path: Path) -> None:
             time.sleep(PAUSE_SECONDS)
     elif shutil.disk_usage(path.parent).free > 2 * (pages - free) * size + WORTH_BYTES:
         connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     log.info("the conversation database gave %d MB back", free * size // 2**20)
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
@@ -311,6 +334,12 @@ class PostgresServer:
 
     def repair(self, error: Exception) -> str:
         return ""
+
+    def begin_erasing(self, connection: Connection) -> None:
+        """Do nothing: the server vacuums by itself."""
+
+    def end_erasing(self, engine: Engine) -> None:
+        """Do nothing: the server recycles its log by itself."""
 
     def tidy(self, engine: Engine) -> None:
         """Do nothing: autovacuum does."""

@@ -65,6 +65,18 @@ class Database:
         """Open one transaction: all of it is saved, or nothing."""
         return self._transaction(writes=True)
 
+    @contextmanager
+    def erase(self) -> Iterator[Connection]:
+        """Open a transaction like `write`. What is deleted in it is gone from the disk afterwards, as far as the database does
+        not see to that by itself."""
+        with self.write() as connection:
+            self._backend.begin_erasing(connection)
+            yield connection
+        try:
+            self._backend.end_erasing(self._open_engine())
+        except (SQLAlchemyError, OSError) as error:
+            raise self._to_store_error(error) from error
+
     def answers(self) -> bool:
         """Return whether the database can be read now."""
         try:

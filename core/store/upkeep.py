@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, false, or_, select, text, tuple_, update
 
+from core.base.errors import AppError
 from core.base.settings import RetentionSettings
 from core.store.conversations import UNDO_SECONDS, pack
 from core.store.database import Database
-from core.store.errors import StoreError
 from core.store.tables import conversations, messages, preferences, read_pages, upkeep
 from core.store.text_pairs import pairs_of
 
@@ -43,11 +43,14 @@ class Upkeep:
         *,
         clock: Callable[[], float] = time.time,
         first: float = FIRST_SECONDS,
+        others: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._settings = settings
         self._clock = clock
         self._first = first
+        self._others = others
+        """Work of other parts of the program that is due at the same time."""
         self._closing = threading.Event()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -71,7 +74,7 @@ class Upkeep:
             pause = LOOK_SECONDS
             try:
                 self.run_if_due()
-            except StoreError as error:
+            except AppError as error:
                 log.warning("old conversations could not be deleted: %s", error)
             except Exception:
                 log.exception("the upkeep of the database met a bug and goes on")
@@ -87,6 +90,7 @@ class Upkeep:
             done = "%d conversations, %d pages and %d visitors' choices were deleted"
             log.info(f"{done}; %d messages were compressed, %d indexed", *gone, compressed, indexed)
         if not self._closing.is_set():
+            self._others()
             self._database.tidy()
         return True
 

@@ -18,7 +18,7 @@ MAX_SHARES = 50
 
 def is_offered(app: App) -> bool:
     """Return whether readers have a document library here."""
-    return "documents" in app.settings.public.pages
+    return app.settings.documents.enabled and "documents" in app.settings.public.pages
 
 
 def access() -> Access:

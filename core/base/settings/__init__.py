@@ -34,6 +34,7 @@ from core.base.settings.saved import (
 )
 from core.base.settings.sections import (
     LAW_SOURCES,
+    DocumentSettings,
     LimitsSettings,
     LlmSettings,
     MetricsSettings,
@@ -74,6 +75,7 @@ __all__ = [
     "ApiKey",
     "Changes",
     "Count",
+    "DocumentSettings",
     "Flag",
     "Hours",
     "LimitsSettings",

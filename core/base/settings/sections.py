@@ -315,6 +315,24 @@ class MetricsSettings(Section):
     prometheus: Flag = Field(False, description="在 /metrics 提供 Prometheus 格式的数据，请只让监控程序访问这个地址")
 
 
+class DocumentSettings(Section):
+    """The document library, and how much of it there may be."""
+
+    name = "documents"
+    group = "数据与运行"
+    enabled: Flag = Field(True, description="是否有资料库：读者自己的资料集，可以查找、在回答里引用和分享")
+    file_megabytes: Count = Field(25, ge=1, le=25, description="资料库里每个文件最大多少 MB")
+    visitor_megabytes: Count = Field(2_000, ge=0, le=10**6, description="每位读者的文件一共最多多少 MB，0 为不限")
+    visitor_files: Count = Field(5_000, ge=0, le=10**6, description="每位读者最多多少个文件，0 为不限")
+    total_gigabytes: Count = Field(50, ge=0, le=10**5, description="所有读者的文件一共最多多少 GB，0 为不限")
+    days: Days = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="多少天没有增删文件的资料集彻底删除，连同文件和索引；0 一直保存；正在分享的不删，撤回分享后再算",
+    )
+
+
 class RetentionSettings(Section):
     """The age at which what people leave behind is deleted for good. Nothing is unless the operator says so."""
 
@@ -419,6 +437,7 @@ class Settings(BaseModel):
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
     metrics: MetricsSettings = MetricsSettings()
+    documents: DocumentSettings = DocumentSettings()
     retention: RetentionSettings = RetentionSettings()
     settings: EditingSettings = EditingSettings()
     log: LogSettings = LogSettings()
