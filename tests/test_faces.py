@@ -31,7 +31,7 @@ FACES = {
     """,
     "core.search": """
         BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder
-        LANGUAGES MAX_LENGTH NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE RawResult Rest
+        LANGUAGES MAX_LENGTH NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE PromptText QuotedText RawResult Rest
         ResultCache SEARCH_FAILED SNIPPET_LENGTH SearchEngine SearchLimits SearchService SessionCache
         TIME_RANGES TITLE_LENGTH build_chain clean_results describe_attempt describe_filters effective_query engine_class
         engine_label engine_sections errors fence_safe find_article lacks_search manual_articles
@@ -39,9 +39,10 @@ FACES = {
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
     """,
     "core.reading": """
-        DocumentComment FILE_KINDS FileError FilePart KINDS_IN_WORDS Page PageKind Passage Place ReadOutcome Reader
-        ReadingError ReadingSettings RecognizedPage Span TextSection UPLOAD_KINDS count_instructions decode_body
-        decode_sections encode_sections is_attachment place_at section_label select_passages with_recognized
+        DocumentComment FILE_KINDS FileError FilePart KINDS_IN_WORDS PASSAGE_CHARS Page PageKind Passage Place RankedPassages
+        ReadOutcome Reader ReadingError ReadingSettings RecognizedPage SectionKind Span TextSection UPLOAD_KINDS count_instructions
+        decode_body decode_sections encode_sections is_attachment outline place_at places_between section_label select_passages
+        with_recognized
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit
@@ -66,7 +67,7 @@ FACES = {
         AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan TextWindow UNCITED VERDICTS_WORST_FIRST against_law_lines agreeing_sources annotate
         check_results check_texts cited_numbers cited_sources compared_spans counted_results describe_source
-        desk_html drop_invented empty_desk_html events export has_citation is_official join_numbers list_agreements list_verdicts
+        desk_html drop_invented empty_desk_html events export has_citation is_official join_numbers join_places list_agreements list_verdicts
         message nearest_span other_uncited parse_markdown passages_html places_by_source reading_status references_html render_annotated render_html
         results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
         uncited_line unread_note verdict_html window_html with_statutes
@@ -91,9 +92,9 @@ FACES = {
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices ChosenCollections Configured Control ControlGroup DocumentFindings DocumentPages
-        MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
-        SearchState StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related
-        attach_files check_pasted_text control_groups excerptable fair_share format_sources format_within_budget
+        FittedSources GrowingPrompt MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
+        SearchState SourceBudget StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related
+        attach_files check_pasted_text control_groups excerptable fair_share find_source_budget format_sources format_within_budget
         has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
         prompts read_choices read_sources restore_picked search_articles search_documents search_notices select_pages source_texts
         validate_pasted_text write_excerpts

@@ -170,6 +170,7 @@ READS_TEXTS = (
     "core/legal/",
     "core/reading/",
     "core/run/judge_passages.py",
+    "core/run/page_mentions.py",
     "core/run/query_rewriting.py",
     "core/search/prompt_format.py",
     "core/ui/legal/draft_sample.py",

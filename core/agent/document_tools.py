@@ -76,8 +76,14 @@ class DocumentSearchTool(DocumentTool):
             return Observation(text, ok=True, summary="没有找到"), found.response.to_json()
         sources = self.context.run_sources
         block = format_sources(
-            found.sources, self.context.settings, pages=sources.pages, found_spans=sources.found_spans, question=words
-        )
+            found.sources,
+            self.context.settings,
+            budget=self.context.prompt.next_budget(),
+            pages=sources.pages,
+            found_spans=sources.found_spans,
+            question=words,
+        ).text
+        self.context.prompt.add(block)
         hint = "节选不够时，用 read_document 读这个文件的其他页。"
         unfinished = chosen.unfinished_note
         summary = f"找到 {len(found.response.results)} 处"
@@ -118,11 +124,12 @@ class ReadDocumentTool(DocumentTool):
         (source,) = self.context.run_sources.add_documents([replace(found, spans=wanted.spans)])
         self.context.emit(PageRead(source, found.page.instructions, call_id))
         text = f"（{wanted.note}）\n{wanted.block(source)}"
+        self.context.prompt.add(text)
         return Observation(text, ok=True, summary=wanted.summary), None
 
     def _room(self) -> int:
         """Return the number of characters that an observation may have."""
-        return self.context.settings.chat.source_tokens
+        return self.context.prompt.next_budget().tokens
 
     def _matches(self, file: str, documents: Sequence[Document]) -> list[Document]:
         """Return the files that a number or a name means: by the whole name before its last part, before any part."""

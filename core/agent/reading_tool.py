@@ -101,11 +101,13 @@ class ReadPageTool(AgentTool):
             read = [replace(source, snippet="") for source in read]
         asked = focus or self.context.question
         spans = self.context.run_sources.found_spans
-        _, block = format_within_budget(
-            [*read, *unread], self.context.settings, pages=pages, found_spans=spans, question=asked
+        budget = self.context.prompt.next_budget()
+        fitted = format_within_budget(
+            [*read, *unread], self.context.settings, budget=budget, pages=pages, found_spans=spans, question=asked
         )
+        self.context.prompt.add(fitted.text)
         note = "".join((*_status_sentences(read, unread), remark))
-        return Observation(f"（{note}）\n{block}", ok=bool(read), summary=_summary(read, unread))
+        return Observation(f"（{note}）\n{fitted.text}", ok=bool(read), summary=_summary(read, unread))
 
     def _refusal_text(self, named: Sequence[Source | None]) -> str:
         if any(named):

@@ -58,10 +58,14 @@ from core.run import (
     WEB_SEARCH_FAILED,
     AnswerService,
     ChosenCollections,
+    FittedSources,
+    GrowingPrompt,
     Question,
     SearchState,
+    SourceBudget,
     attach_files,
     excerptable,
+    find_source_budget,
     format_within_budget,
     read_sources,
     search_articles,
@@ -92,6 +96,9 @@ NOT_SEARCHED = Notice("not_searched", "Agent 认为这个问题不需要搜索�
 
 QUESTION_SEARCH_TOOLS = ("web_search", "regulation_search")
 """The names of tools that can search for a question as it stands."""
+
+PROMPT_TOKENS = 3_000
+"""Tokens of the agent's prompt beside sources and history: instructions, tools, thoughts."""
 
 StopReason = Literal["iterations", "time", "loop"]
 
@@ -143,7 +150,9 @@ class AgentRunner(AnswerService):
         return PromptPreview(prompt.path, messages, prompt.notice.text if prompt.notice else "")
 
     async def events(self, question: Question) -> AsyncGenerator[RunEvent]:
-        work = _AgentAnswer(self, question, await self._open_collections(question))
+        beside = PROMPT_TOKENS + question.settings.agent.history_tokens + estimate_tokens(question.text)
+        budget = await find_source_budget(question.settings, question.model, beside=beside)
+        work = _AgentAnswer(self, question, budget, await self._open_collections(question))
         task = asyncio.create_task(work.run())
         try:
             while (event := await work.queue.get()) is not None:
@@ -162,7 +171,9 @@ class AgentRunner(AnswerService):
 class _AgentAnswer:
     """One question being answered. All state here belongs to this one run."""
 
-    def __init__(self, runner: AgentRunner, question: Question, documents: ChosenCollections | None) -> None:
+    def __init__(
+        self, runner: AgentRunner, question: Question, budget: SourceBudget, documents: ChosenCollections | None
+    ) -> None:
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         self._searches: list[SearchResponse] = []
         self._runner = runner
@@ -180,6 +191,8 @@ class _AgentAnswer:
             self._emit, estimated=self._model.choice.is_embedded, verbose=settings.agent.verbose
         )
         self._documents = documents
+        self._budget = budget
+        self._prompt_so_far = GrowingPrompt(budget)
         self._chain = question.configured.chain
         self._search = question.configured.search.for_tools(self._model.choice)
         context = ToolContext(
@@ -189,6 +202,7 @@ class _AgentAnswer:
             session_cache=question.options.session_cache,
             skip_caches=question.options.skip_caches,
             settings=settings,
+            prompt=self._prompt_so_far,
             time_range=question.options.choices.time_range,
             legal=runner.legal,
             documents=documents,
@@ -322,12 +336,16 @@ class _AgentAnswer:
         return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(self._run_sources.refreshed(wanted))}"
 
     def _sources_text(self, sources: Sequence[Source]) -> str:
-        return self._fit_sources(sources)[1]
+        """Return the text of sources for the prompt that grows."""
+        text = self._fit_sources(sources, self._prompt_so_far.next_budget()).text
+        self._prompt_so_far.add(text)
+        return text
 
-    def _fit_sources(self, sources: Sequence[Source]) -> tuple[tuple[Source, ...], str]:
+    def _fit_sources(self, sources: Sequence[Source], budget: SourceBudget) -> FittedSources:
         return format_within_budget(
             sources,
             self._settings,
+            budget=budget,
             pages=self._run_sources.pages,
             found_spans=self._run_sources.found_spans,
             question=self._question,
@@ -348,7 +366,7 @@ class _AgentAnswer:
 
     def _excerptable(self) -> list[Source]:
         return excerptable(
-            self._fit_sources(self._run_sources.sources)[0],
+            self._fit_sources(self._run_sources.sources, self._budget).sources,
             self._settings,
             pages=self._run_sources.pages,
             found_spans=self._run_sources.found_spans,
@@ -490,7 +508,7 @@ class _AgentAnswer:
         """Return a prompt as in Chat mode: the sources, or why there are none, then the question."""
         sources, searched = self._run_sources.sources, self._handler.tool_succeeded
         failed = SEARCH_FAILED if self._tools else NO_ENGINE_TO_ASK
-        context = self._sources_text(sources) or (NOTHING_FOUND if searched else failed)
+        context = self._fit_sources(sources, self._budget).text or (NOTHING_FOUND if searched else failed)
         if sources and not searched and all(source.engine == LAWS or source.collection for source in sources):
             context = f"{web_failure_note(WEB_SEARCH_FAILED, has_local_results=True)}\n{context}"
         return answer_prompt(

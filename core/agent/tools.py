@@ -26,13 +26,16 @@ from core.base.text import one_line
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.legal import LegalServices
 from core.reading import Reader
-from core.run import ChosenCollections, RunSources, format_sources
+from core.run import ChosenCollections, GrowingPrompt, RunSources, SourceBudget, format_sources
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions
 from core.search import NOTHING_FOUND, SearchService, SessionCache, web_failure_note
 from core.search.errors import AllEnginesFailed, QueryError
 from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
 
 log = logging.getLogger(__name__)
+
+OBSERVATION_TOKENS = 3_000
+"""Tokens of an observation where no model has been asked what it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class ToolContext:
     skip_caches: bool = False
     """True if the reader asked for a new search (重新搜索)."""
     settings: Settings = field(default_factory=Settings)
+    prompt: GrowingPrompt = field(default_factory=lambda: GrowingPrompt(SourceBudget.fixed(OBSERVATION_TOKENS)))
+    """The room that is left for what the tools read."""
     time_range: TimeRange | None = None
     legal: LegalServices | None = None
     reader: Reader | None = None
@@ -183,7 +188,9 @@ class WebSearchTool(AgentTool):
         text = NOTHING_FOUND
         if sources:
             pages, asked = self.context.run_sources.pages, response.query.text
-            text = format_sources(sources, self.context.settings, pages=pages, question=asked)
+            budget = self.context.prompt.next_budget()
+            text = format_sources(sources, self.context.settings, budget=budget, pages=pages, question=asked).text
+            self.context.prompt.add(text)
         if response.failure:
             text = f"{web_failure_note(response.failure, has_local_results=True)}\n{text}"
             return Observation(text, ok=False, summary=f"{response.failure}{response.cure}"), response.to_json()

@@ -35,7 +35,7 @@ from .html.source_html import (
 )
 from .html.source_marks import TextSpan, compared_spans
 from .html.text_window import TextWindow, nearest_span, window_html
-from .place_labels import join_numbers
+from .place_labels import join_numbers, join_places
 from .source_details import ATTACHED, OFFICIAL, describe_source, is_official, reading_status, unread_note
 from .sourced_text import SourcedEvents, SourcedText
 
@@ -76,6 +76,7 @@ __all__ = [
     "has_citation",
     "is_official",
     "join_numbers",
+    "join_places",
     "list_agreements",
     "list_verdicts",
     "message",

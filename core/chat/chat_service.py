@@ -37,12 +37,15 @@ from core.run import (
     AnswerService,
     Choices,
     ChosenCollections,
+    FittedSources,
     Question,
     Rewriter,
     SearchState,
+    SourceBudget,
     StatuteWorder,
     attach_files,
     excerptable,
+    find_source_budget,
     format_within_budget,
     max_articles,
     may_be_in_library,
@@ -102,7 +105,7 @@ class ChatService(AnswerService):
             name, context = "chat_native", ""
         else:
             name = chat_system_template(variant or now.settings.chat.prompt, question=question, model=now.model.choice)
-            context = format_within_budget(sources, now.settings)[1] or NOTHING_FOUND
+            context = format_within_budget(sources, now.settings).text or NOTHING_FOUND
         return PromptPreview(FOLDER / f"{name}.md", answer_prompt(question, context, system=name, today=self.today()))
 
     def suggest_follow_ups(self, question: str, answer: str, choices: Choices = NO_CHOICES) -> list[str]:
@@ -144,6 +147,7 @@ class _ChatAnswer:
         self._sources: tuple[Source, ...] = ()
         self._context = ""
         """The text about the sources for the prompt, or why there are none."""
+        self._budget = SourceBudget.fixed(0)
         self._search_state: SearchState = "off"
         self._query = SearchQuery(
             question.text, language=self._settings.search.language, time_range=question.options.choices.time_range
@@ -153,6 +157,8 @@ class _ChatAnswer:
         """Yield the events of the run: search, reading, text and answer."""
         refused: Attempt | None = None
         options = self._question.options
+        beside = sum(estimate_tokens(text) for _, text in self._prompt(""))
+        self._budget = await find_source_budget(self._settings, self._model, beside=beside)
         if options.search and self._service.legal:
             self._legal = await asyncio.to_thread(self._service.legal)
         if (
@@ -172,7 +178,7 @@ class _ChatAnswer:
         for event in attach_files(self._run_sources, options.files):
             yield event
         self._files = self._run_sources.add_files(options.files)
-        self._sources, self._context = self._fit_sources(self._files)
+        self._sources, self._context, _ = self._fit_sources(self._files)
         if options.search:
             async with aclosing(self._gather(refused)) as gathering:
                 async for event in gathering:
@@ -234,7 +240,7 @@ class _ChatAnswer:
             self._run_sources,
             rewritten_question=self._query.text,
             wording=self._wording,
-            limit=max_articles(self._settings, self._model.choice),
+            limit=max_articles(self._budget, self._model.choice),
         )
 
     def _excerpts(self) -> Iterator[RunEvent]:
@@ -279,7 +285,7 @@ class _ChatAnswer:
             *self._run_sources.add_links(self._typed_links()),
         )
         numbered = (*wanted, *self._run_sources.add_results(found.results[: self._settings.search.result_count]))
-        sources, _ = self._fit_sources(tuple(dict.fromkeys((*held, *numbered))))
+        sources = self._fit_sources(tuple(dict.fromkeys((*held, *numbered)))).sources
         new = tuple(source for source in sources if source not in held)
         yield SearchFinished(found.without_texts, new, asked=self._original_question)
         if not self._tool_search.reaches_web and self._tool_search.has_engines:
@@ -288,7 +294,7 @@ class _ChatAnswer:
             yield notice
         async for event in self._read_pages(sources, extra_pages=len(wanted)):
             yield event
-        self._sources, context = self._fit_sources(sources)
+        self._sources, context, _ = self._fit_sources(sources)
         self._search_state = "failed" if found.failure else "empty"
         failure = found.failure or ("" if self._tool_search.reaches_web else NO_WEB_ENGINE)
         if failure:
@@ -329,12 +335,13 @@ class _ChatAnswer:
             async for event in events:
                 yield event
 
-    def _fit_sources(self, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], str]:
+    def _fit_sources(self, sources: tuple[Source, ...]) -> FittedSources:
         """Return the sources that fit the prompt, in their current state, and their text."""
         now, asked = self._run_sources.refreshed(sources), self._question_and_query
         return format_within_budget(
             now,
             self._settings,
+            budget=self._budget,
             pages=self._run_sources.pages,
             found_spans=self._run_sources.found_spans,
             question=asked,
@@ -346,7 +353,7 @@ class _ChatAnswer:
             await self._ask_for_statute_wording()
         laws = list(await self._search_articles())
         held = sources_in(laws)
-        given = self._fit_sources(held)[1]
+        given = self._fit_sources(held).text
         context = "\n".join(filter(None, (_search_limits_text(self._query), CITE_ARTICLES if given else "", given)))
         stream = self._model.stream_with_search(
             self._prompt(context, system="chat_native"),

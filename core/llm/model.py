@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -16,9 +16,10 @@ from pydantic import SecretStr
 
 from core.base.settings import LlmSettings, Settings, choose_model
 from core.base.text import clean_piece
-from core.base.threads import LoopThread
+from core.base.threads import LoopThread, run_in_thread
 from core.base.tuning import exempt_from_garbage_collection, short_switch_interval
 from core.llm.call_limit import ModelCallLimit
+from core.llm.context_length import UNKNOWN_LENGTH, listed_length, packaged_length
 from core.llm.errors import TEXT_KEPT, ModelDisconnected, ModelEmptyAnswer, ModelError, is_retryable, to_model_error
 from core.llm.native_search import ChunkPart, NativeChunkReader, bind_web_search
 from core.llm.pieces import Piece, SearchingPiece, TextPiece, ThoughtPiece, TokenUsage
@@ -40,6 +41,8 @@ Prompt = Sequence[tuple[str, str]]
 CUT_OFF_REASONS = ("length", "content_filter")
 """The values of `finish_reason` by which a service says that it ended the answer early."""
 IDLE_CONNECTIONS = 5
+LENGTH_SECONDS = 300.0
+"""Seconds for which a context length is believed: a server may be started again with another one."""
 MAX_OTHER_MODELS = 64
 """The number of models, chosen by readers, that are kept at once. Each keeps connections open."""
 
@@ -130,6 +133,8 @@ class Model:
         self._lock = threading.Lock()
         self._chat: BaseChatModel | None = None
         self._others: dict[tuple[str, float | None], Model] = {}
+        self._length: tuple[float, int] = (float("-inf"), 0)
+        """When the context length was asked for, and the length; 0 for unknown."""
 
     @property
     def label(self) -> str:
@@ -163,6 +168,22 @@ class Model:
         if self._limit is not None and not self.choice.is_embedded:
             await self._limit.count()
 
+    async def context_length(self) -> int:
+        """Return the tokens that the model takes, with its answer: as the service or the settings say, the smaller of
+        both; a cautious number where neither says it."""
+        if time.monotonic() - self._length[0] > LENGTH_SECONDS:
+            await run_in_thread(self._find_length, name="wenyuan-context-length")
+        return min(filter(None, (self._length[1], self.settings.llm.context_tokens)), default=UNKNOWN_LENGTH)
+
+    def _find_length(self) -> None:
+        found: int | None = None
+        with suppress(ModelError):
+            if self.choice.provider == "openai" and self.settings.openai.base_url:
+                found = listed_length(self.settings, self.choice.name)
+            else:
+                found = packaged_length(self.chat_model())
+        self._length = time.monotonic(), found or 0
+
     def warm_up(self) -> None:
         """Import LangChain and build the model in the background; excerpts need neither."""
         if not self.choice.is_embedded:
@@ -172,6 +193,7 @@ class Model:
         try:
             with short_switch_interval():
                 self.chat_model()
+            self._find_length()
         except ModelError as error:
             log.warning("%s", error)
 

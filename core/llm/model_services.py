@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from core.base.http import Deadline, Request, Response, fetch
 from core.base.http.errors import HttpConnectError, HttpError, HttpInvalidJson, HttpRedirect, HttpTimeout
@@ -83,6 +83,8 @@ class ListedModel:
     name: str
     context: int | None = None
     """The context length in tokens, where the list gives it."""
+    owner: str = field(default="", compare=False)
+    """`owned_by` of the list, by which some servers tell what program they are."""
 
 
 class NoModelList(ModelError):
@@ -160,16 +162,22 @@ def _parse_entries(entries: list[Any]) -> Iterator[tuple[float, ListedModel]]:
         created = entry.get("created")
         yield (
             created if isinstance(created, int) and 0 < created < 1e11 else 0,
-            ListedModel(name, _context_length(entry)),
+            ListedModel(name, _context_length(entry), str(entry.get("owned_by") or "")),
         )
 
 
 def _context_length(entry: dict[str, Any]) -> int | None:
-    """Return the context length, as OpenRouter and Kimi, vLLM, or Ark report it."""
-    limits = entry.get("token_limits")
+    """Return the context length, as OpenRouter and Kimi, vLLM, Groq, llama.cpp, or Ark report it."""
+    limits, meta = entry.get("token_limits"), entry.get("meta")
     window = limits.get("context_window") if isinstance(limits, dict) else None
-    lengths = (entry.get("context_length"), entry.get("max_model_len"), window)
-    return next((tokens for tokens in lengths if type(tokens) is int and 0 < tokens < 10**9), None)
+    slot = meta.get("n_ctx") if isinstance(meta, dict) else None
+    lengths = (entry.get("context_length"), entry.get("max_model_len"), entry.get("context_window"), slot, window)
+    return next(filter(is_context_length, lengths), None)
+
+
+def is_context_length(value: object) -> TypeGuard[int]:
+    """Return whether a service can mean this as a number of tokens."""
+    return type(value) is int and 0 < value < 10**9
 
 
 # ── Services on this machine ──────────────────────────────────────────────────────────────────────────────────────────

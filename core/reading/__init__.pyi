@@ -4,19 +4,21 @@ from .errors import FileError, ReadingError
 from .extraction_types import DocumentComment
 from .file_kinds import FILE_KINDS, KINDS_IN_WORDS, UPLOAD_KINDS
 from .file_parts import FilePart
+from .outline import outline, places_between
 from .page import Page, PageKind
-from .passages import Passage, Span, select_passages
+from .passages import PASSAGE_CHARS, Passage, RankedPassages, Span, select_passages
 from .prompt_injection import count_instructions
 from .reader import Reader, ReadOutcome
 from .recognition_types import RecognizedPage
 from .recognized_text import with_recognized
 from .section_codec import decode_sections, encode_sections
-from .sections import Place, TextSection, place_at, section_label
+from .sections import Place, SectionKind, TextSection, place_at, section_label
 from .settings import ReadingSettings
 
 __all__ = [
     "FILE_KINDS",
     "KINDS_IN_WORDS",
+    "PASSAGE_CHARS",
     "UPLOAD_KINDS",
     "DocumentComment",
     "FileError",
@@ -25,11 +27,13 @@ __all__ = [
     "PageKind",
     "Passage",
     "Place",
+    "RankedPassages",
     "ReadOutcome",
     "Reader",
     "ReadingError",
     "ReadingSettings",
     "RecognizedPage",
+    "SectionKind",
     "Span",
     "TextSection",
     "count_instructions",
@@ -37,7 +41,9 @@ __all__ = [
     "decode_sections",
     "encode_sections",
     "is_attachment",
+    "outline",
     "place_at",
+    "places_between",
     "section_label",
     "select_passages",
     "with_recognized",

@@ -41,19 +41,43 @@ def select_passages(
     """Return whole sentences in page order, at most `budget` characters; the beginning of the page if nothing matches.
     `snippet` is the engine's: its place in the page is about the query. `found_spans` were found by a search in the text,
     best first: they go before all others, then what stands beside them. Neighbouring passages are joined."""
-    pieces = list(_pieces(page.text, min(PASSAGE_CHARS, budget)))
-    scores = _scores(page.text, pieces, question, snippet)
-    worth_telling = MIN_SCORE_SHARE * max(scores, default=0.0)
-    scores = _prefer_found(pieces, scores, found_spans)
-    nexts = [start for start, _ in pieces[1:]] + [len(page.text)]
-    chosen: list[int] = []
-    left = budget
-    for index in sorted(range(len(pieces)), key=lambda index: (-scores[index], index)):
-        length = nexts[index] - pieces[index][0]  # neighbours are joined with what stands between them
-        if scores[index] >= worth_telling and (length <= left or not chosen):
-            chosen.append(index)
-            left -= length
-    return list(_join_neighbours(page.text, pieces, scores, sorted(chosen)))
+    longest = min(PASSAGE_CHARS, budget)
+    return RankedPassages(page, question, snippet=snippet, found_spans=found_spans, longest=longest).select(budget)
+
+
+class RankedPassages:
+    """The passages of a page with their scores, from which as many are selected as there is room for."""
+
+    def __init__(
+        self,
+        page: Page,
+        question: str,
+        *,
+        snippet: str = "",
+        found_spans: Sequence[Span] = (),
+        longest: int = PASSAGE_CHARS,
+    ) -> None:
+        self._text = page.text
+        self._pieces = list(_pieces(page.text, longest))
+        own_scores = _scores(page.text, self._pieces, question, snippet)
+        self._worth_telling = MIN_SCORE_SHARE * max(own_scores, default=0.0)
+        self._scores = _prefer_found(self._pieces, own_scores, found_spans)
+        nexts = [start for start, _ in self._pieces[1:]] + [len(page.text)]
+        # Neighbours are joined with what stands between them.
+        self._lengths = [next - start for next, (start, _) in zip(nexts, self._pieces, strict=False)]
+        self._best_first = sorted(range(len(self._pieces)), key=lambda index: (-self._scores[index], index))
+
+    def select(self, budget: int, *, fills_up: bool = False) -> list[Passage]:
+        """Return the best passages in page order, at most `budget` characters. `fills_up`: also those that say nothing
+        about the question, as long as there is room."""
+        chosen: list[int] = []
+        left = budget
+        for index in self._best_first:
+            is_wanted = fills_up or self._scores[index] >= self._worth_telling
+            if is_wanted and (self._lengths[index] <= left or not chosen):
+                chosen.append(index)
+                left -= self._lengths[index]
+        return list(_join_neighbours(self._text, self._pieces, self._scores, sorted(chosen)))
 
 
 def _pieces(text: str, limit: int) -> Iterator[Span]:

@@ -19,8 +19,10 @@ from .question import AnswerOptions, Question
 from .reader_controls import Control, ControlGroup, control_groups, read_choices, restore_picked
 from .revision import Revision, has_problems
 from .run import Run
-from .run_sources import RunSources, excerptable, fair_share, format_sources, format_within_budget, max_articles
+from .run_sources import RunSources
 from .search_notices import search_notices
+from .source_budget import GrowingPrompt, SourceBudget, find_source_budget
+from .source_texts import FittedSources, excerptable, fair_share, format_sources, format_within_budget, max_articles
 from .statute_wording import NOT_ASKED, StatuteWorder
 
 __all__ = [
@@ -42,6 +44,8 @@ __all__ = [
     "ControlGroup",
     "DocumentFindings",
     "DocumentPages",
+    "FittedSources",
+    "GrowingPrompt",
     "PageRequest",
     "PastedTextCheck",
     "Question",
@@ -50,6 +54,7 @@ __all__ = [
     "Run",
     "RunSources",
     "SearchState",
+    "SourceBudget",
     "StatuteWorder",
     "TextsByNumber",
     "TooManyQuestions",
@@ -59,6 +64,7 @@ __all__ = [
     "control_groups",
     "excerptable",
     "fair_share",
+    "find_source_budget",
     "format_sources",
     "format_within_budget",
     "has_problems",

@@ -1,33 +1,17 @@
-"""The sources of one run, each with one number, and their text within the budget of a prompt."""
+"""The sources of one run, each with one number, with what was read of them and what the model was given."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
-from core.base.settings import ModelChoice, Settings
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
-from core.legal.entities import CASES, LAWS, LIBRARY_LABELS, MAX_ARTICLES
-from core.llm import estimate_tokens
-from core.reading import Page, ReadingError, ReadOutcome, Span, select_passages
-from core.search import SNIPPET_LENGTH, TITLE_LENGTH, sources_block
+from core.reading import Page, ReadingError, ReadOutcome, Span
+from core.run.source_texts import FoundSpans, given_places
+from core.search import SNIPPET_LENGTH, TITLE_LENGTH
 from core.search.types import SearchResult, Source
-
-BETWEEN_PASSAGES = " …… "
-MIN_PASSAGES_LENGTH = 200
-"""The fewest characters that a page gets in a prompt: about as many as a snippet has."""
-LONGEST_ARTICLE = 1_000
-"""Characters of an article in a prompt. Hardly any is longer, so nearly all are shown whole."""
-TOKENS_PER_ARTICLE = 150
-"""Tokens of the budget for each article: with its heading an article has 120 on average."""
-MIN_ARTICLE_PASSAGES = 60
-FEWEST_ARTICLES, MOST_FOR_SMALL_MODELS = 3, 5
-MAX_FITTING_TRIES = 8
-FoundSpans = Mapping[int, Sequence[Span]]
-NO_SPANS: FoundSpans = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +35,7 @@ class RunSources:
         self._by_address: dict[str, Source] = {}
         self._pages: dict[int, Page] = {}
         self._found_spans: dict[int, tuple[Span, ...]] = {}
+        self._given_spans: dict[int, tuple[Span, ...]] = {}
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -145,6 +130,35 @@ class RunSources:
             self._by_address[canonical_url(source.url)] = settled
         return settled
 
+    def record_given(self, spans: FoundSpans) -> tuple[Source, ...]:
+        """Record which parts of the texts a prompt contains, and return the sources for which that is news."""
+        with self._lock:
+            changed = [source for source in self._by_address.values() if self._add_given(source, spans)]
+            return self.refreshed(changed)
+
+    def _add_given(self, source: Source, spans: FoundSpans) -> bool:
+        new = spans.get(source.number, ())
+        given = _merged((*self._given_spans.get(source.number, ()), *new))
+        if not new or given == self._given_spans.get(source.number):
+            return False
+        self._given_spans[source.number] = given
+        page = self._pages[source.number]
+        characters = sum(end - start for start, end in given)
+        settled = replace(source, given=characters, given_places=given_places(page, given))
+        self._by_address[canonical_url(source.url)] = settled
+        return True
+
+
+def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the spans in order, joined where they overlap or touch."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
 
 def with_page_details(source: Source, page: Page) -> Source:
     """Return the source marked as read, with the title, date and length that its page gives."""
@@ -158,147 +172,3 @@ def with_page_details(source: Source, page: Page) -> Source:
         characters=page.length,
         unread="",
     )
-
-
-def max_articles(settings: Settings, model: ModelChoice) -> int:
-    """Return the number of articles of the law library for a prompt: half of the budget, and fewer for a small model."""
-    most = MOST_FOR_SMALL_MODELS if model.is_small else MAX_ARTICLES
-    return max(FEWEST_ARTICLES, min(most, settings.chat.source_tokens // 2 // TOKENS_PER_ARTICLE))
-
-
-def format_within_budget(
-    sources: Sequence[Source],
-    settings: Settings,
-    *,
-    pages: Mapping[int, Page] | None = None,
-    found_spans: FoundSpans = NO_SPANS,
-    question: str = "",
-) -> tuple[tuple[Source, ...], str]:
-    """Return as many of the first sources as the budget holds, at least one, and their text for the prompt. The room
-    beside the snippets is shared by the pages that were read: it holds passages that speak about the question, first of
-    all those that the document library has found."""
-    kept = tuple(sources)
-    while kept:
-        block = _sources_block(kept, settings, _article_texts(kept, settings, pages or {}, question))
-        if len(kept) == 1 or estimate_tokens(block) <= settings.chat.source_tokens:
-            return kept, format_sources(kept, settings, pages=pages or {}, found_spans=found_spans, question=question)
-        kept = kept[:-1]
-    return (), ""
-
-
-def format_sources(
-    sources: Sequence[Source],
-    settings: Settings,
-    *,
-    pages: Mapping[int, Page],
-    found_spans: FoundSpans = NO_SPANS,
-    question: str,
-) -> str:
-    """Return all these sources as text for a model: passages of pages as far as the budget goes, else snippets."""
-    return _sources_block(sources, settings, _texts(sources, settings, pages, found_spans, question))
-
-
-def excerptable(
-    sources: Sequence[Source],
-    settings: Settings,
-    *,
-    pages: Mapping[int, Page],
-    found_spans: FoundSpans = NO_SPANS,
-    question: str,
-) -> list[Source]:
-    """Return the sources with what a model would read of them as their snippets; of a case that is passages of its text."""
-    texts = _texts(sources, settings, pages, found_spans, question)
-    for source in sources:
-        if source.engine == CASES and source.number in pages:
-            texts[source.number] = passages_text(pages[source.number], question, source.snippet, LONGEST_ARTICLE)
-    length = settings.search.snippet_length
-    return [
-        replace(source, snippet=texts.get(source.number) or shorten(one_line(source.snippet), length))
-        for source in sources
-    ]
-
-
-def _sources_block(sources: Sequence[Source], settings: Settings, texts: Mapping[int, str]) -> str:
-    """Return the block of sources. The model does not need the library's long addresses and gets its name instead."""
-    named = [replace(source, url=LIBRARY_LABELS.get(source.engine, source.url)) for source in sources]
-    return sources_block(named, snippet_length=settings.search.snippet_length, passages_by_number=texts)
-
-
-def _article_texts(
-    sources: Sequence[Source], settings: Settings, pages: Mapping[int, Page], question: str
-) -> dict[int, str]:
-    """Return articles, whole where they fit, because half a rule may say the opposite. Together they take at most half of
-    the budget. Of a longer one its heading and what is about the question is returned."""
-    laws = {source.number: one_line(pages[source.number].text) for source in sources if _is_article(source, pages)}
-    tokens = sum(map(estimate_tokens, laws.values()))
-    room = settings.chat.source_tokens * sum(map(len, laws.values())) // max(2 * tokens, 1)
-    longest = min(LONGEST_ARTICLE, fair_share([len(text) for text in laws.values()], room))
-    return {
-        number: text if len(text) <= longest else _shortened_article(pages[number], question, longest)
-        for number, text in laws.items()
-    }
-
-
-def _is_article(source: Source, pages: Mapping[int, Page]) -> bool:
-    return source.engine == LAWS and source.number in pages
-
-
-def fair_share(lengths: Sequence[int], room: int) -> int:
-    """Return the length to which texts are cut so that all have room together. Short ones leave theirs to long ones."""
-    shortest_first = sorted(lengths)
-    for place, length in enumerate(shortest_first):
-        share = room // (len(lengths) - place)
-        if length > share:
-            return share
-        room -= length
-    return max(shortest_first, default=0)
-
-
-def _shortened_article(page: Page, question: str, length: int) -> str:
-    heading, _, text = page.text.partition("\n")
-    body = replace(page, text=text)
-    passages = passages_text(body, question, "", max(length - len(heading), MIN_ARTICLE_PASSAGES))
-    return shorten(one_line(f"{heading} {passages}"), length)
-
-
-def _texts(
-    sources: Sequence[Source],
-    settings: Settings,
-    pages: Mapping[int, Page],
-    found_spans: FoundSpans,
-    question: str,
-) -> dict[int, str]:
-    """Return articles, and passages of pages where there is room for them. What a library holds was chosen by the library."""
-    read = [source for source in sources if source.number in pages and source.read != "library"]
-    articles = _article_texts(sources, settings, pages, question)
-    budget = settings.chat.source_tokens
-    characters = budget // max(len(read), 1)
-    for _ in range(MAX_FITTING_TRIES):
-        if not read or characters < MIN_PASSAGES_LENGTH:
-            break
-        texts = articles | {
-            source.number: passages_text(
-                pages[source.number],
-                question,
-                _search_snippet(source),
-                characters,
-                found_spans.get(source.number, ()),
-            )
-            for source in read
-        }
-        tokens = estimate_tokens(_sources_block(sources, settings, texts))
-        if tokens <= budget:
-            return texts
-        characters = int(characters * budget / tokens * 0.95)
-    return articles
-
-
-def _search_snippet(source: Source) -> str:
-    """Return the engine's snippet for the query. A reader's own file has none: its snippet is only its beginning."""
-    return "" if source.read == "file" else source.snippet
-
-
-def passages_text(page: Page, question: str, snippet: str, characters: int, found_spans: Sequence[Span] = ()) -> str:
-    """Return the page's passages about the question on one line, for the prompt."""
-    found = select_passages(page, question, snippet=snippet, budget=characters, found_spans=found_spans)
-    return BETWEEN_PASSAGES.join(passage.text for passage in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from core.base.text import one_line, shorten
 from core.search.types import Source
@@ -30,8 +31,28 @@ def web_failure_note(reason: str, *, has_local_results: bool) -> str:
 _FENCE_TAG = re.compile(r"<\s*(/?)\s*(sources?)", re.IGNORECASE)
 
 
+LINE_MARK = "> "
+"""The start of each line of a quoted text, which keeps its lines. None of them can pass for a line of the block."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedText:
+    """The text of a source, or some of it, with its lines."""
+
+    label: str
+    """What the text is: 正文节选, 正文全文."""
+    text: str
+    note: str = ""
+    """How much of the source this is."""
+    outline: str = ""
+    """The headings of the source."""
+
+
+PromptText = str | QuotedText
+
+
 def sources_block(
-    sources: Sequence[Source], *, snippet_length: int, passages_by_number: Mapping[int, str] | None = None
+    sources: Sequence[Source], *, snippet_length: int, passages_by_number: Mapping[int, PromptText] | None = None
 ) -> str:
     """Return the sources as a fenced block, each with number and title, URL, snippet and date on lines of their own.
     `passages_by_number`: passages of the pages that were read, in place of the snippet."""
@@ -40,13 +61,15 @@ def sources_block(
     return "\n".join((OPEN_FENCE, *lines, CLOSE_FENCE))
 
 
-def _entry(source: Source, snippet_length: int, passages: str | None) -> Iterator[str]:
+def _entry(source: Source, snippet_length: int, passages: PromptText | None) -> Iterator[str]:
     yield f"[{source.number}] {fence_safe(source.title)}"
     yield _origin_line(source)
     if passages is None:
         yield f"摘要: {shorten(fence_safe(source.snippet), snippet_length) or _unread_note(source)}"
-    else:
+    elif isinstance(passages, str):
         yield f"正文节选: {fence_safe(passages)}"
+    else:
+        yield from _quoted_lines(passages)
     if source.published or source.read not in {"library", "file"}:
         yield f"日期: {fence_safe(source.published or '不详')}"
     if source.is_outdated:
@@ -57,6 +80,15 @@ def _origin_line(source: Source) -> str:
     if source.collection:
         return f"出处: 用户的{fence_safe(source.collection_label)}中的文件"
     return f"URL: {ATTACHED if source.read == 'file' else fence_safe(source.url)}"
+
+
+def _quoted_lines(quoted: QuotedText) -> Iterator[str]:
+    if quoted.note:
+        yield f"说明: {fence_safe(quoted.note)}"
+    if quoted.outline:
+        yield f"目录: {fence_safe(quoted.outline)}"
+    yield f"{quoted.label}:"
+    yield from (f"{LINE_MARK}{safe}" for line in quoted.text.splitlines() if (safe := fence_safe(line)))
 
 
 def _unread_note(source: Source) -> str:

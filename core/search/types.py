@@ -96,6 +96,10 @@ class Source:
     """Name of the collection of documents that the file is from; empty for any other source."""
     is_outdated: bool = False
     """True if the collection has a newer version of the file."""
+    given: int = 0
+    """Characters of the text that the model was given; 0 if not known."""
+    given_places: str = ""
+    """The places of what was given, where it is not the whole: 第 3–9、14 页."""
 
     @classmethod
     def from_result(cls, result: SearchResult, *, number: int) -> Source:

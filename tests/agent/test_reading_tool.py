@@ -386,13 +386,15 @@ def test_endless_input_is_read_in_no_time(written: str) -> None:
 
 def test_a_file_of_the_user_is_there_first_and_can_be_read_again_for_something_else() -> None:
     lease = file_page(
-        "租约.docx", ExtractedText("docx", "押金为两个月租金。" + "无关的话。" * 2_000 + f"{PAYS_NOTHING}。")
+        "租约.docx",
+        ExtractedText("docx", "无关的话。" * 2_000 + "押金为两个月租金。" + "无关的话。" * 500 + f"{PAYS_NOTHING}。"),
     )
     events, prompts = asked(
         read_step({"sources": "1", "focus": "押金"}),
         final("不需要[1]。"),
         engines=[],
         options=AnswerOptions(files=(lease,)),
+        environ={"CHAT_SOURCE_TOKENS": "2000"},
     )
     assert PAYS_NOTHING in prompts[0]
     assert "押金为两个月租金" not in prompts[0]

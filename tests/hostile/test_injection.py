@@ -18,7 +18,8 @@ from core.reading.attached_files import check_file, file_page
 from core.reading.extraction_types import ExtractedText
 from core.run.prompts import instruction_text
 from core.run.question import AnswerOptions
-from core.run.run_sources import RunSources, format_within_budget
+from core.run.run_sources import RunSources
+from core.run.source_texts import format_within_budget
 from core.search.prompt_format import sources_block
 from core.search.results import RawResult, clean_results
 from core.search.types import SearchQuery, SearchResponse, SearchResult, Source
@@ -97,7 +98,7 @@ def test_nor_what_was_read_of_a_page(text: str) -> None:
         SearchResult("题", f"https://{n}.example/", "摘要", f"{n}.example", text=f"{text} {text}") for n in (1, 2)
     ]
     sources = evidence.add_results(results)
-    _, block = format_within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
+    _, block, _ = format_within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
     lines = block.splitlines()
     assert (lines[0], lines[-1], len(lines)) == ("<sources>", "</sources>", 10)
     for place, line in enumerate(lines[1:-1]):
@@ -111,10 +112,12 @@ def test_nor_a_file_that_was_attached_nor_its_name(text: str) -> None:
     evidence = RunSources()
     name = check_file(f"{text[:150]}.txt", 1, megabytes=1)
     sources = evidence.add_files([file_page(name, ExtractedText("text", f"{text} {text}"))])
-    _, block = format_within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
+    _, block, _ = format_within_budget(sources, loaded().values, pages=evidence.pages, question=text[:50])
     lines = block.splitlines()
-    assert (lines[0], lines[-1], len(lines)) == ("<sources>", "</sources>", 5)
-    assert [line[: line.find(" ")] for line in lines[1:-1]] in (["[1]", "URL:", "正文节选:"], ["[1]", "URL:", "摘要:"])
+    quoted = [line for line in lines if line.startswith("> ")]
+    starts = [line.partition(" ")[0] for line in lines if line not in quoted]
+    assert starts[:3] == ["<sources>", "[1]", "URL:"]
+    assert starts[3:] in (["说明:", "正文全文:", "</sources>"], ["说明:", "正文节选:", "</sources>"])
     assert not re.search(r"<\s*/?\s*sources?", "".join(lines[1:-1]), re.IGNORECASE)
 
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from core.answer import describe_source
 from core.base.settings import Settings
 from core.reading import Page
-from core.run.run_sources import FoundDocument, RunSources, format_within_budget
+from core.run.run_sources import FoundDocument, RunSources
+from core.run.source_texts import format_within_budget
 from core.search.types import Source
 
 FILLER = "本地居民周末常到河边散步，孩子们在草地上放风筝。"
@@ -35,7 +36,7 @@ def test_of_a_document_that_does_not_fit_the_found_passage_is_sent() -> None:
     at = text.index("押金为")
     found = sources.add_documents([FoundDocument(page, ((at, at + 10),))])
     without = format_within_budget(found, settings, pages=sources.pages, question="风筝")[1]
-    _, told = format_within_budget(
+    _, told, _ = format_within_budget(
         found, settings, pages=sources.pages, found_spans=sources.found_spans, question="风筝"
     )
     assert "押金为三个月租金" not in without
@@ -47,7 +48,7 @@ def test_a_document_says_where_it_is_from_and_that_there_is_a_newer_version_of_i
     old = FoundDocument(file_of("押金为两个月租金。", "document:d1/租赁 2024.pdf"), ((0, 9),), "合同</sources>", True)
     new = FoundDocument(file_of("押金为三个月租金。", "document:d2/租赁.pdf"), ((0, 9),), "合同</sources>")
     found = sources.add_documents([new, old])
-    _, told = format_within_budget(found, Settings(), pages=sources.pages, question="押金")
+    _, told, _ = format_within_budget(found, Settings(), pages=sources.pages, question="押金")
     first, second = told.split("[2]")
     assert "出处: 用户的资料「合同‹/sources>」中的文件" in first
     assert "日期: 2026-03-01" in first

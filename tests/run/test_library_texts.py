@@ -17,7 +17,9 @@ from core.legal.entities import LAWS
 from core.llm import estimate_tokens
 from core.run.answer_checking import AnswerChecks
 from core.run.question import AnswerOptions
-from core.run.run_sources import RunSources, fair_share, format_within_budget, max_articles
+from core.run.run_sources import RunSources
+from core.run.source_budget import SourceBudget
+from core.run.source_texts import fair_share, format_within_budget, max_articles
 from core.search.engines.bundled import BundledEngine
 from core.search.types import SearchQuery, SearchResult
 from core.store.conversations import new_conversation_id
@@ -75,11 +77,11 @@ def test_ten_articles_leave_half_of_the_budget_and_short_ones_are_whole() -> Non
     )
     run_sources, settings = RunSources(), loaded().values
     sources = run_sources.add_results(_articles(*[short] * 7, *[long] * 3))
-    kept, told = format_within_budget(sources, settings, pages=run_sources.pages, question="浮标多久检修")
+    kept, told, _ = format_within_budget(sources, settings, pages=run_sources.pages, question="浮标多久检修")
     assert kept == sources
     assert told.count(short) == 7
     assert told.count("浮标每年检修 12 次。") == 3, "of a long one, what the question is about"
-    assert estimate_tokens(told) <= settings.chat.source_tokens * 0.75
+    assert estimate_tokens(told) <= 3_000 * 0.75
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,7 @@ def test_ten_articles_leave_half_of_the_budget_and_short_ones_are_whole() -> Non
     [(3_000, "gpt-5", 10), (1_500, "gpt-5", 5), (200, "gpt-5", 3), (3_000, "qwen2.5-1.5b", 5)],
 )
 def test_a_small_budget_and_a_small_model_get_fewer_articles(tokens: int, model: str, most: int) -> None:
-    settings = loaded(CHAT_SOURCE_TOKENS=str(tokens)).values
-    assert max_articles(settings, ModelChoice("openai", model)) == most
+    assert max_articles(SourceBudget.fixed(tokens), ModelChoice("openai", model)) == most
 
 
 @pytest.mark.parametrize(

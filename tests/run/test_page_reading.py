@@ -221,9 +221,17 @@ def test_a_file_is_the_first_source_and_its_passages_are_handed_over(*, search: 
     assert [(source.number, source.read) for source in message.cited] == [(1, "file")]
     assert "水表由居民付费更换。" in prompt
     assert "attachment:" not in prompt
-    assert len(prompt) < 6_000
+    assert "正文全文:" in prompt
+    assert LEASE.text in prompt
     assert not message.is_unsourced
     assert any("该附件含疑似指令的文字" in notice.text for notice in message.notices)
+
+
+def test_of_a_file_that_does_not_fit_passages_are_handed_over_and_the_model_is_told() -> None:
+    _, prompt = with_file(search=False, CHAT_SOURCE_TOKENS="2000")
+    assert "水表由居民付费更换。" in prompt
+    assert f"全文 {LEASE.length:,} 字，下面只是其中 " in prompt
+    assert len(prompt) < 4_500
 
 
 def test_a_search_that_finds_nothing_leaves_the_file() -> None:

@@ -39,6 +39,7 @@ from core.base.settings.values import (
     Section,
     Times,
     Tokens,
+    TokensOrAuto,
     UpperCase,
     ValueFormat,
     WholeSeconds,
@@ -62,6 +63,12 @@ class LlmSettings(Section):
         ge=0,
         le=2,
         description="回答的随机程度；未设置时用模型自己的默认值",
+    )
+    context_tokens: Tokens | None = Field(
+        None,
+        ge=1_000,
+        le=10_000_000,
+        description="模型的上下文长度；未设置时问模型服务，服务没有给出时按 16384 计",
     )
     first_token_timeout: Seconds = Field(60.0, ge=1, le=600, description="等第一个字的时间")
     idle_timeout: Seconds = Field(30.0, ge=1, le=600, description="中途停顿的时间，即两段输出之间最多等多久")
@@ -190,7 +197,10 @@ class ChatSettings(Section):
     group = "对话与 Agent"
     max_question_length: Characters = Field(20_000, ge=100, le=100_000, description="单条消息的长度")
     history_tokens: Tokens = Field(6_000, ge=0, le=1_000_000, description="带给模型的历史长度")
-    source_tokens: Tokens = Field(3_000, ge=200, le=1_000_000, description="带给模型的来源长度")
+    source_tokens: TokensOrAuto = Field(
+        "auto",
+        description="带给模型的来源长度，附件、网页和法条合用；auto 按模型的上下文长度定，附件放得下就全文交给模型",
+    )
     # auto: small models get the short one, others the one in the question's language.
     prompt: Annotated[Literal["auto", "chinese", "english", "small"], LowerCase] = Field(
         "auto", description="Chat 模式的提示词，small 是小模型用的短提示词"

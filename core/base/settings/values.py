@@ -107,6 +107,19 @@ def _language(value: str) -> str:
     return f"{code.lower()}-{region.upper()}" if region else code.lower()
 
 
+def _tokens_or_auto(value: Any) -> Any:
+    value = _plain_number(value)
+    if isinstance(value, str) and value.lower() == "auto":
+        return "auto"
+    try:
+        tokens = int(value)
+    except (TypeError, ValueError):
+        raise ValueError("应是 auto 或一个整数") from None
+    if not 200 <= tokens <= 1_000_000:
+        raise ValueError("应是 auto 或 200 到 1000000 的整数")
+    return tokens
+
+
 def _folder(value: str) -> str:
     try:
         Path(value).expanduser()
@@ -238,6 +251,9 @@ Times = Annotated[Count, Unit("次")]
 Days = Annotated[Count, Unit("天")]
 Characters = Annotated[Count, Unit("字符")]
 Tokens = Annotated[Count, Unit("tokens")]
+TokensOrAuto = Annotated[
+    int | Literal["auto"], BeforeValidator(_tokens_or_auto), ValueFormat("auto，或 200 到 1000000 tokens")
+]
 WholeSeconds = Annotated[Count, Unit("秒")]
 Decimal = Annotated[float, Number]
 Seconds = Annotated[Decimal, Unit("秒")]

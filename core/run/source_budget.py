@@ -1,0 +1,79 @@
+"""How many tokens of a prompt the sources get: a share of what the model takes, less history, question and answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from core.base.settings import Settings
+from core.llm import Model, estimate_tokens
+
+USABLE_SHARE = 0.8
+"""Share of the context length that a prompt may fill by our estimate of tokens, which is right to about a quarter."""
+ANSWER_SHARE, MOST_FOR_ANSWER = 8, 8_000
+"""An answer gets an eighth of the context length, at most so many tokens."""
+FEWEST_TOKENS = 500
+MOST_FOR_FOUND = 8_000
+"""Tokens for what the program finds by itself: five results hardly have more about a question, and each costs money."""
+EXCERPT_TOKENS = 3_000
+"""Tokens of text in which the embedded model looks for sentences to quote."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBudget:
+    tokens: int
+    """For all sources of a prompt together."""
+    for_found: int
+    """Of these, for pages, articles and documents that were found. The reader's own files get the rest."""
+    room: int
+    """What the model could take. It limits an agent, whose prompt gets longer with each thing that it reads."""
+
+    @classmethod
+    def fixed(cls, tokens: int) -> SourceBudget:
+        return cls(tokens, tokens, tokens)
+
+    def limited(self, tokens: int) -> SourceBudget:
+        """Return the same budget, of at most so many tokens."""
+        most = max(tokens, FEWEST_TOKENS)
+        return replace(self, tokens=min(self.tokens, most), for_found=min(self.for_found, most))
+
+
+class GrowingPrompt:
+    """The sources in an agent's prompt, which stay in it to the end of the run."""
+
+    def __init__(self, budget: SourceBudget) -> None:
+        self.budget = budget
+        self._used = 0
+
+    def next_budget(self) -> SourceBudget:
+        """Return the budget for what is read next: half of the room that is left."""
+        return self.budget.limited((self.budget.room - self._used) // 2)
+
+    def add(self, text: str) -> None:
+        self._used += estimate_tokens(text)
+
+
+def prompt_room(context_length: int, *, beside: int) -> int:
+    """Return the tokens that a prompt has for sources. `beside`: those of the rest of it."""
+    answer = min(context_length // ANSWER_SHARE, MOST_FOR_ANSWER)
+    return max(int(context_length * USABLE_SHARE) - answer - beside, FEWEST_TOKENS)
+
+
+def source_budget(settings: Settings, room: int) -> SourceBudget:
+    """Return the configured budget, else all of the room."""
+    configured = settings.chat.source_tokens
+    if configured != "auto":
+        return SourceBudget(configured, configured, max(configured, room))
+    return SourceBudget(room, min(room, MOST_FOR_FOUND), room)
+
+
+def excerpt_budget(settings: Settings) -> SourceBudget:
+    """Return the budget of the embedded model, which takes any length."""
+    configured = settings.chat.source_tokens
+    return SourceBudget.fixed(EXCERPT_TOKENS if configured == "auto" else configured)
+
+
+async def find_source_budget(settings: Settings, model: Model, *, beside: int) -> SourceBudget:
+    """Return the budget for a prompt of this model, whose other parts have so many tokens."""
+    if model.choice.is_embedded:
+        return excerpt_budget(settings)
+    return source_budget(settings, prompt_room(await model.context_length(), beside=beside))
