@@ -20,6 +20,7 @@ PARTS = {
     "readers": "One process, many readers",
     "search": "Search",
     "reading": "Reading pages",
+    "own_files": "Files of one's own in the prompt",
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",

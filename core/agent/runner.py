@@ -86,7 +86,7 @@ FROM_WHAT_WAS_FOUND = "下面的回答根据已经找到的内容写成。"
 REPHRASE = "可以换一种问法，或切换到 Chat 模式。"
 CANCELLED = "已停止。"
 NO_RESULT_IN_TIME = "没有等到结果。"
-ATTACHED_FILES = "（用户附上了下面的文件，这是其中与问题有关的段落。）"
+ATTACHED_FILES = "（用户附上了下面的文件。）"
 REQUESTED_PAGES = "（用户要求先读下面的网页，程序已经打开过。）"
 NO_ENGINE_TO_ASK = "（没有可用的搜索引擎，没有搜索。请根据自己的知识回答，并告诉用户：搜索不可用，回答没有经过联网核实；不要编造来源。）"
 NO_ANSWER = "没有找到可以引用的资料，也没有写出回答。可以换一种问法、缩小问题的范围，或切换到 Chat 模式。"
@@ -320,7 +320,9 @@ class _AgentAnswer:
         raise AssertionError("there is always a way to try")
 
     def _attached_files_text(self) -> str:
-        return f"\n\n{ATTACHED_FILES}\n{self._sources_text(self._files)}" if self._files else ""
+        if not self._files:
+            return ""
+        return f"\n\n{ATTACHED_FILES}\n{self._sources_text(self._files, self._prompt_so_far.files_budget())}"
 
     async def _read_requested_pages(self) -> str:
         """Read the pages that the reader asked for, before the agent's first thought. Return their text for the prompt."""
@@ -333,11 +335,12 @@ class _AgentAnswer:
         async with aclosing(pages) as events:
             async for event in events:
                 self._emit(event)
-        return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(self._run_sources.refreshed(wanted))}"
+        pages = self._run_sources.refreshed(wanted)
+        return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(pages, self._prompt_so_far.next_budget())}"
 
-    def _sources_text(self, sources: Sequence[Source]) -> str:
+    def _sources_text(self, sources: Sequence[Source], budget: SourceBudget) -> str:
         """Return the text of sources for the prompt that grows."""
-        text = self._fit_sources(sources, self._prompt_so_far.next_budget()).text
+        text = self._fit_sources(sources, budget).text
         self._prompt_so_far.add(text)
         return text
 

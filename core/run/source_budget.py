@@ -44,6 +44,11 @@ class GrowingPrompt:
         self.budget = budget
         self._used = 0
 
+    def files_budget(self) -> SourceBudget:
+        """Return the budget for the reader's own files, which are read first: all but what the first search needs."""
+        room = self.budget.room
+        return self.budget.limited(room - min(room // 2, self.budget.for_found))
+
     def next_budget(self) -> SourceBudget:
         """Return the budget for what is read next: half of the room that is left."""
         return self.budget.limited((self.budget.room - self._used) // 2)
