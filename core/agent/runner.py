@@ -335,8 +335,8 @@ class _AgentAnswer:
         async with aclosing(pages) as events:
             async for event in events:
                 self._emit(event)
-        pages = self._run_sources.refreshed(wanted)
-        return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(pages, self._prompt_so_far.next_budget())}"
+        read = self._run_sources.refreshed(wanted)
+        return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(read, self._prompt_so_far.next_budget())}"
 
     def _sources_text(self, sources: Sequence[Source], budget: SourceBudget) -> str:
         """Return the text of sources for the prompt that grows."""

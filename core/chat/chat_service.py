@@ -188,7 +188,7 @@ class _ChatAnswer:
             for event in await self._search_documents():
                 yield event
             self._search_state = "empty"
-            self._sources, context = self._fit_sources(self._files)
+            self._sources, context, _ = self._fit_sources(self._files)
             self._context = "\n".join(filter(None, (self._nothing_found, context)))
         if self._model.choice.is_embedded:
             for event in self._excerpts():

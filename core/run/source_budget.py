@@ -14,6 +14,8 @@ ANSWER_SHARE, MOST_FOR_ANSWER = 8, 8_000
 FEWEST_TOKENS = 500
 MOST_FOR_FOUND = 8_000
 """Tokens for what the program finds by itself: five results hardly have more about a question, and each costs money."""
+FEWEST_FOR_SEARCH = 3_000
+"""Tokens that what is found gets as long as they are there."""
 EXCERPT_TOKENS = 3_000
 """Tokens of text in which the embedded model looks for sentences to quote."""
 
@@ -50,8 +52,9 @@ class GrowingPrompt:
         return self.budget.limited(room - min(room // 2, self.budget.for_found))
 
     def next_budget(self) -> SourceBudget:
-        """Return the budget for what is read next: half of the room that is left."""
-        return self.budget.limited((self.budget.room - self._used) // 2)
+        """Return the budget for what is read next: half of the room that is left, or as much as one search needs."""
+        left = self.budget.room - self._used
+        return self.budget.limited(max(left // 2, min(left, FEWEST_FOR_SEARCH)))
 
     def add(self, text: str) -> None:
         self._used += estimate_tokens(text)
