@@ -212,11 +212,23 @@ def test_a_share_is_read_by_another_browser_until_it_is_withdrawn(
     expect(other.get_by_text("这个分享链接已经失效")).to_be_visible()
 
 
-def test_a_collection_is_asked_about_from_its_page(server: AppServer, visit: Visit, tmp_path: Path) -> None:
-    (tmp_path / "说明.txt").write_text("押金不退。", "utf-8")
+def test_an_answer_from_a_chosen_collection_says_the_page(server: AppServer, visit: Visit, tmp_path: Path) -> None:
+    (tmp_path / "租约.pdf").write_bytes(LEASE)
     visitor = visit(server)
     page = collection(visitor, "合同")
-    upload(page, tmp_path / "说明.txt")
-    expect(row(page, "说明.txt")).to_contain_text("已索引")
+    upload(page, tmp_path / "租约.pdf")
+    expect(row(page, "租约.pdf")).to_contain_text("已索引")
     page.get_by_role("button", name="用它提问").click()
     expect(page.get_by_test_id("stBottom")).to_contain_text("资料：合同")
+    visitor.ask("逾期付款的违约金是多少？")
+    visitor.answered("参考文献")
+    answer = page.get_by_test_id("stChatMessage").last
+    expect(answer.locator(".wy-answer")).to_contain_text("每日按未付金额的万分之五支付违约金")
+    expect(answer.locator(".wy-answer sup.cite").first).to_contain_text("第 3 页")
+    expect(answer.locator(".wy-refs").last).to_contain_text("租约.pdf")
+    expect(answer.locator(".wy-refs").last).to_contain_text("第 3 页")
+    page.reload()
+    visitor.settled()
+    expect(page.get_by_test_id("stBottom")).to_contain_text("资料：合同")
+    page.get_by_role("button", name="新对话").click()
+    expect(page.get_by_test_id("stBottom")).not_to_contain_text("资料：合同")

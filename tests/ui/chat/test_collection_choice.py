@@ -11,7 +11,7 @@ from core.app import App
 from core.documents import Access
 from core.run import Question
 from core.ui import identity
-from support.documents_page import collected
+from support.filled_collections import fill_collection
 from support.pages import ask, open_page, rerun, serving, values
 
 MINE = "m" * 32
@@ -53,7 +53,7 @@ def test_without_a_collection_the_way_to_make_one_stands_there(app: App) -> None
 
 
 def test_the_choice_goes_with_each_question_and_with_the_conversation(app: App, asked: list[Question]) -> None:
-    contracts, rules = collected(app, MINE, "合同"), collected(app, MINE, "规章")
+    contracts, rules = fill_collection(app, "合同", Access(MINE)), fill_collection(app, "规章", Access(MINE))
     page = open_page()
     assert label(page) == "资料"
     assert label(tick(page, contracts.id)) == "资料：合同"
@@ -72,7 +72,7 @@ def test_the_choice_goes_with_each_question_and_with_the_conversation(app: App, 
 
 
 def test_a_collection_that_is_gone_is_named_and_not_asked(app: App, asked: list[Question]) -> None:
-    contracts, rules = collected(app, MINE, "合同"), collected(app, MINE, "规章")
+    contracts, rules = fill_collection(app, "合同", Access(MINE)), fill_collection(app, "规章", Access(MINE))
     page = ask(tick(tick(open_page(), contracts.id), rules.id), "租金是多少")
     app.documents.delete_collection(contracts.id, Access(MINE))
     page = rerun(page)
@@ -86,7 +86,7 @@ def test_a_collection_that_is_gone_is_named_and_not_asked(app: App, asked: list[
 
 def test_nothing_of_it_is_there_where_the_page_is_hidden(asked: list[Question]) -> None:
     with serving(PUBLIC_PAGES="legal") as running:
-        collected(running, MINE, "合同")
+        fill_collection(running, "合同", Access(MINE))
         page = open_page()
         assert not page.get("popover")
         assert not page.get("page_link")

@@ -12,7 +12,8 @@ from core.documents import Access, DocumentState
 from core.ui import identity
 from core.ui.documents.collection_list import NAME
 from core.ui.documents.documents_page import WITHDRAWN
-from support.documents_page import collected, opened, ran
+from support.documents_page import opened, ran
+from support.filled_collections import fill_collection
 from support.pages import html, serving, values
 from support.pdf_files import pdf_file
 
@@ -49,8 +50,8 @@ def test_an_empty_library_says_what_to_do_and_a_collection_is_made(app: App) -> 
 
 
 def test_a_collection_shows_its_files_with_their_states(app: App) -> None:
-    collection = collected(
-        app, MINE, "合同", 租约_pdf=LEASE, 坏的_pdf=b"%PDF-1.4 broken", 说明_txt="押金不退。".encode()
+    collection = fill_collection(
+        app, "合同", Access(MINE), 租约_pdf=LEASE, 坏的_pdf=b"%PDF-1.4 broken", 说明_txt="押金不退。"
     )
     page = opened()
     assert collection.id in html(page)
@@ -66,7 +67,7 @@ def test_a_collection_shows_its_files_with_their_states(app: App) -> None:
 
 
 def test_a_search_finds_the_passage_with_its_page_and_opens_there(app: App) -> None:
-    collection = collected(app, MINE, "合同", 租约_pdf=LEASE)
+    collection = fill_collection(app, "合同", Access(MINE), 租约_pdf=LEASE)
     drawn = html(opened(collection=collection.id, q="违约金"))
     assert "第 3 页" in drawn
     assert "<mark>违约金</mark>" in drawn
@@ -85,13 +86,13 @@ def test_a_search_finds_the_passage_with_its_page_and_opens_there(app: App) -> N
 
 @pytest.mark.parametrize(("start", "end"), [("9", "2"), ("-1", "4"), ("x", "4"), ("1", "9" * 30), ("99999", "999999")])
 def test_an_address_with_other_positions_shows_the_file_from_its_beginning(app: App, start: str, end: str) -> None:
-    collection = collected(app, MINE, "合同", 说明_txt="押金不退。".encode())
+    collection = fill_collection(app, "合同", Access(MINE), 说明_txt="押金不退。")
     (document,) = app.documents.list_documents(collection.id, Access(MINE))
     assert "押金不退。" in html(opened(file=document.id, **{"from": start, "to": end}))
 
 
 def test_a_file_is_read_again(app: App) -> None:
-    collection = collected(app, MINE, "合同", 说明_txt="押金不退。".encode())
+    collection = fill_collection(app, "合同", Access(MINE), 说明_txt="押金不退。")
     (document,) = app.documents.list_documents(collection.id, Access(MINE))
     click(opened(file=document.id), f"reindex-{document.id}")
     assert app.documents.wait_until_indexed(collection.id, Access(MINE), seconds=60)
@@ -101,7 +102,7 @@ def test_a_file_is_read_again(app: App) -> None:
 def test_a_share_opens_a_collection_for_reading_until_it_is_withdrawn(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collection = collected(app, MINE, "合同", 说明_txt="押金不退。".encode())
+    collection = fill_collection(app, "合同", Access(MINE), 说明_txt="押金不退。")
     share = app.documents.share_collection(collection.id, Access(MINE))
     monkeypatch.setattr(identity, "visitor", lambda: "y" * 32)
     page = opened(share=share)
@@ -124,7 +125,7 @@ def test_a_share_opens_a_collection_for_reading_until_it_is_withdrawn(
 
 
 def test_a_reader_takes_a_shared_collection_off_their_list(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    collection = collected(app, MINE, "合同")
+    collection = fill_collection(app, "合同", Access(MINE))
     share = app.documents.share_collection(collection.id, Access(MINE))
     monkeypatch.setattr(identity, "visitor", lambda: "y" * 32)
     page = click(opened(share=share), "leave-collection")
@@ -134,5 +135,5 @@ def test_a_reader_takes_a_shared_collection_off_their_list(app: App, monkeypatch
 
 def test_a_hidden_page_is_nowhere(app: App) -> None:
     with serving(PUBLIC_PAGES="legal") as running:
-        collection = collected(running, MINE, "合同")
+        collection = fill_collection(running, "合同", Access(MINE))
         assert collection.id not in html(opened(collection=collection.id))
