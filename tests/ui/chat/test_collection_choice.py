@@ -59,11 +59,13 @@ def test_the_choice_goes_with_each_question_and_with_the_conversation(app: App, 
     assert label(tick(page, contracts.id)) == "资料：合同"
     ask(page, "租金是多少")
     assert (asked[-1].options.collections, asked[-1].options.access) == ((contracts.id,), Access(MINE))
+    app.outbox.flush(10)
+    id = page.session_state["chat"].conversation_id
+    assert label(open_page(c=id)) == "资料：合同", "chosen before there was a conversation"
     assert label(tick(page, rules.id)) == "资料：合同 等 2 个"
     ask(page, "年假几天")
     assert asked[-1].options.collections == (contracts.id, rules.id)
     app.outbox.flush(10)
-    id = page.session_state["chat"].conversation_id
     assert label(open_page(c=id)) == "资料：合同 等 2 个"
     assert label(open_page()) == "资料", "another conversation has its own choice"
     assert label(tick(page, contracts.id, on=False)) == "资料：规章"
