@@ -12,7 +12,7 @@ from typing import cast
 
 from core.base.settings import DocumentSettings, Settings
 from core.base.text import one_line
-from core.documents.collection_rows import CollectionRows
+from core.documents.collection_rows import UNFINISHED, CollectionRows
 from core.documents.document_rows import DocumentRows, Removal
 from core.documents.errors import DocumentError
 from core.documents.finding import Finder
@@ -152,7 +152,10 @@ class DocumentLibrary:
     def list_documents(self, collection_id: str, access: Access) -> tuple[Document, ...]:
         """Return the files by name."""
         self._collections.open(collection_id, access)
-        return self._rows.list_in(collection_id, access)
+        found = self._rows.list_in(collection_id, access)
+        if any(document.state in UNFINISHED for document in found):
+            self._indexer.start()  # whoever was reading them may be dead
+        return found
 
     def open_document(self, id: str, access: Access) -> Document:
         return self._rows.open(id, access)
