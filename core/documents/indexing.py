@@ -1,13 +1,15 @@
-"""Reads and indexes the files that wait, in one thread of this process, which runs only while there is something to do."""
+"""Reads and indexes the files that wait, in one thread of this process, which runs only while there is something to do; files with
+scanned pages are passed on to a second one, which recognizes them."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 
 from core.base.errors import AppError
-from core.base.http import Cancelled
+from core.base.http import Cancelled, Deadline
 from core.documents.document_rows import DocumentRows, Removal
 from core.documents.errors import DocumentError
 from core.documents.passage_cutting import PassageCutter
@@ -17,13 +19,15 @@ from core.documents.text_pieces import PieceCutter
 from core.documents.types import Document, DocumentState
 from core.documents.version_marks import full_day
 from core.documents.versions import encode_traits
-from core.reading import FileError, FilePart, Reader
+from core.reading import FileError, FilePart, Reader, with_recognized
 from core.store import StoreError
 
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 2.0
 """Pause before looking again at files that other processes read: one of them may die."""
+NOTHING_RECOGNIZED = "没有认出文字。"
+NO_RECOGNITION = "管理员用 pip install -r requirements-ocr.txt 装上文字识别后，可以重新索引这个文件。"
 NOT_PREPARED = "读取时程序出错，没有读完。可以再试一次。"
 
 
@@ -39,6 +43,7 @@ class Indexer:
         reader: Reader,
         *,
         megabytes: int,
+        changed: threading.Condition | None = None,
     ) -> None:
         self._megabytes = megabytes
         self._queue = queue
@@ -49,14 +54,24 @@ class Indexer:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
+        self._deadline = Deadline(float("inf"))
+        """Cancelled when the program ends."""
         self._has_more = False
         self._current = ""
         """Id of the file that is being read."""
-        self.changed = threading.Condition()
+        self.changed = changed or threading.Condition()
         """Notified after each step."""
+        self._recognition: Indexer | None = None
+        """The thread that recognizes the pages of scanned files."""
+        if not queue.is_for_recognition:
+            self._recognition = Indexer(
+                queue.for_recognition(), rows, index, files, reader, megabytes=megabytes, changed=self.changed
+            )
 
     def start(self) -> None:
         """Start the thread unless it runs. It reads what waits, and removes what was left to be removed."""
+        if self._recognition:
+            self._recognition.start()
         with self._lock:
             self._has_more = True
             if self._thread is None and not self._closing.is_set():
@@ -65,6 +80,9 @@ class Indexer:
 
     def close(self, seconds: float = 5.0) -> None:
         self._closing.set()
+        self._deadline.cancel()
+        if self._recognition:
+            self._recognition.close(seconds)
         thread = self._thread
         if thread is not None:
             thread.join(seconds)
@@ -130,12 +148,16 @@ class Indexer:
         try:
             self._index.remove(document.collection_id, [document.id])
             state, reason = self._read_parts(document)
-            self._finish(document, state, reason)
+            if state is DocumentState.RECOGNIZING and self._recognition:
+                self._queue.pass_on(document.id)
+                self._recognition.start()
+            else:
+                self._finish(document, state, reason)
         except ClaimLost:
             self._forget(document)
         except Cancelled:  # the program is being ended; another process, or the next start, goes on
             with suppress(ClaimLost):
-                self._queue.finish(document.id, DocumentState.WAITING)
+                self._queue.finish(document.id, self._queue.waiting_state)
         except StoreError:
             raise
         except Exception as error:
@@ -163,7 +185,7 @@ class Indexer:
         unread: list[int] = []
         is_cut = False
         try:
-            for part in self._reader.read_file_parts(document.name, body, megabytes=self._megabytes):
+            for part in self._parts(document, body):
                 self._store(document, part, pieces, passages)
                 unread += part.unread_pages
                 is_cut = part.is_cut
@@ -173,11 +195,31 @@ class Indexer:
             if not pieces.length:
                 return DocumentState.UNREADABLE, str(error)
             return DocumentState.INDEXED, f"没有读完，只有前面的部分可以查找：{error}"
-        return DocumentState.INDEXED, _what_is_missing(unread, is_cut=is_cut)
+        if unread and self._recognition and self._reader.can_recognize:
+            return DocumentState.RECOGNIZING, ""
+        if not pieces.length:
+            return DocumentState.UNREADABLE, NOTHING_RECOGNIZED
+        return DocumentState.INDEXED, _what_is_missing(unread, is_cut=is_cut, can_recognize=self._reader.can_recognize)
+
+    def _parts(self, document: Document, body: bytes) -> Iterator[FilePart]:
+        """Yield the parts of a file, with the text of scanned pages in the thread that recognizes them."""
+        recognizes = self._recognition is None and self._reader.can_recognize
+        for part in self._reader.read_file_parts(document.name, body, megabytes=self._megabytes):
+            yield self._recognize(document, body, part) if recognizes and part.unread_pages else part
+
+    def _recognize(self, document: Document, body: bytes, part: FilePart) -> FilePart:
+        """Return the part with the text of its scanned pages, after saying with each page how far that is."""
+        pages = []
+        for page in self._reader.recognize_pages(document.name, body, part.unread_pages, deadline=self._deadline):
+            pages.append(page)
+            self._queue.add_pieces(document.id, (), kind=part.kind, pages=part.pages, pages_done=page.number)
+            with self.changed:
+                self.changed.notify_all()
+        return with_recognized(part, pages)
 
     def _store(self, document: Document, part: FilePart, pieces: PieceCutter, passages: PassageCutter) -> None:
         is_first = not pieces.length
-        cut = list(pieces.cut(part.text, part.sections))
+        cut = list(pieces.cut(part.text, part.sections, part.uncertain))
         done = max((section.number for section in part.sections if section.kind in ("page", "slide")), default=0)
         values = {
             "kind": part.kind,
@@ -205,11 +247,15 @@ class Indexer:
             self.remove(removal)
 
 
-def _what_is_missing(unread: list[int], *, is_cut: bool) -> str:
+def _what_is_missing(unread: list[int], *, is_cut: bool, can_recognize: bool) -> str:
     parts = []
     if unread:
         shown = "、".join(map(str, unread[:5])) + ("……" if len(unread) > 5 else "")
-        parts.append(f"有 {len(unread)} 页是扫描的图像，没有文字层（第 {shown} 页）。")
+        parts.append(
+            f"有 {len(unread)} 页没有识别出来（第 {shown} 页）。可以再试一次。"
+            if can_recognize
+            else f"有 {len(unread)} 页是扫描的图像，没有文字层（第 {shown} 页）。{NO_RECOGNITION}"
+        )
     if is_cut:
         parts.append("文件太长，只读了前面的部分。")
     return "".join(parts)

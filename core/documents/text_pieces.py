@@ -48,19 +48,27 @@ class PieceCutter:
         """Length of the text so far."""
         self._opening = opening
 
-    def cut(self, text: str, sections: Sequence[TextSection]) -> Iterator[StoredPiece]:
+    def cut(
+        self, text: str, sections: Sequence[TextSection], uncertain: Sequence[tuple[int, int]] = ()
+    ) -> Iterator[StoredPiece]:
         """Yield the pieces of a part that stands behind what was cut before."""
         left = sorted(sections, key=lambda section: section.start)
         if self.length and text:
             text = f"\n\n{text}"
             left = [replace(section, start=section.start + 2) for section in left]
+            uncertain = [(first + 2, last + 2) for first, last in uncertain]
         begin = 0
         while begin < len(text):
             end = _end_of_piece(text, begin)
             inside = [section for section in left if section.start < end or end == len(text)]
             left = left[len(inside) :]
             moved = tuple(replace(section, start=section.start - begin) for section in inside)
-            piece = StoredPiece(self.length + begin, text[begin:end], moved, self._opening)
+            doubted = tuple(
+                (max(first - begin, 0), min(last, end) - begin)
+                for first, last in uncertain
+                if first < end and begin < last
+            )
+            piece = StoredPiece(self.length + begin, text[begin:end], moved, self._opening, doubted)
             yield piece
             self._opening = _open_at_end(piece)
             begin = end
