@@ -20,7 +20,7 @@ from core.base.errors import AppError
 from core.search.types import Source
 from core.store import StoredPage
 from core.ui import conversation_sync, session, visitor_preferences
-from core.ui.chat import actions, citation_check
+from core.ui.chat import actions, citation_check, source_pages
 from core.ui.chat.answer import app_url
 from core.ui.chat.source_texts import NOT_STORED, reading_note
 from core.ui.escape import draw_html
@@ -123,6 +123,6 @@ def _make(app: App, entry: Message, check: AnswerCheck | None, number: int) -> t
 def _text_of(app: App, entry: Message, source: Source, page: StoredPage | None) -> DeskText:
     if page is not None:
         note = reading_note(page, source)
-        return DeskText(page.text, note, sections=page.sections, has_file=page.has_file)
+        return DeskText(page.text, note, sections=page.sections, has_file=source_pages.has_pages(app, page))
     note = unread_note(source) if source.read == "snippet" else NOT_STORED
     return DeskText(source.snippet, note, can_read=_can_read(app, entry, source))

@@ -1,4 +1,5 @@
-"""Pages of an attached PDF as pictures, in the dialog 来源原文."""
+"""Pages of a PDF among the sources as pictures, in the dialog 来源原文: of an attached one for whoever may see the conversation,
+of one in a collection for whoever may open the collection."""
 
 from __future__ import annotations
 
@@ -7,11 +8,34 @@ from functools import partial
 
 from core.answer import TextSpan
 from core.app import App
+from core.base.errors import AppError
+from core.documents import document_id_of
 from core.reading import TextSection, place_at
 from core.store import StoredPage
-from core.ui import conversation_sync, page_picture
+from core.ui import conversation_sync, document_access, page_picture
+from core.ui.page_picture import DrawPage
 
 _KEY = "source-page"
+
+
+def has_pages(app: App, page: StoredPage) -> bool:
+    """Return whether the reader can see the pages of this source."""
+    id = document_id_of(page.address)
+    if not id:
+        return page.has_file
+    try:
+        return app.documents.open_document(id, document_access.access()).kind == "pdf"
+    except AppError:
+        return False
+
+
+def _page_drawer(app: App, page: StoredPage) -> DrawPage:
+    id, access = document_id_of(page.address), document_access.access()
+    if not id:
+        return conversation_sync.page_drawer(app, page.title, page.address)
+    return lambda number, passages: app.reader.draw_page(
+        app.documents.read_bytes(id, access), number, passages, name=page.title
+    )
 
 
 def forget() -> None:
@@ -27,7 +51,7 @@ def draw(app: App, page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan
     """Draw a page of the file with the wanted passage marked; where that is elsewhere, with all that were compared."""
     sections = _pages(page)
     page_picture.draw(
-        conversation_sync.page_drawer(app, page.title, page.address),
+        _page_drawer(app, page),
         key=_KEY,
         name=page.title,
         first=first,

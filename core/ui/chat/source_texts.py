@@ -148,10 +148,11 @@ def _draw_read(app: App, entry: Message, source: Source) -> None:
     check = citation_check.check_of(app, entry)
     spans = compared_spans(check, source.number, page.text) if check else []
     wanted = spans[nearest_span(spans, _shown_text().position or 0)] if spans else None
-    if _shown_text().is_picture and page.has_file:
+    has_pages = source_pages.has_pages(app, page)
+    if _shown_text().is_picture and has_pages:
         _draw_picture(app, page, spans, wanted)
     else:
-        _draw_text(page, spans, wanted)
+        _draw_text(page, spans, wanted, has_pages=has_pages)
     if spans:
         draw_html(_count_html(spans))
     st.caption(f"{reading_note(page, source)}共 {len(page.text):,} 字，校验值 {page.hash[:12]}。")
@@ -160,11 +161,15 @@ def _draw_read(app: App, entry: Message, source: Source) -> None:
 # ── The text ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw_text(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan | None) -> None:
+def _draw_text(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan | None, *, has_pages: bool) -> None:
     text = page.text
     position = wanted.start if wanted else _shown_text().position or 0
     window = _shown_text().window or TextWindow.from_position(text, position)
-    _draw_ways(page, spans, wanted, window)
+    with st.container(key="passage-ways", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        if wanted:
+            _draw_ways(page, spans, wanted)
+        if has_pages:
+            _draw_page_button(page, wanted, window)
     if window.start:
         _draw_way(f"前面还有 {window.start:,} 字", "earlier", window=TextWindow.from_end(text, window.start))
     html = window_html(text, window, spans, page.sections, wanted=wanted)
@@ -174,23 +179,21 @@ def _draw_text(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan | N
         _draw_way(f"后面还有 {left:,} 字", "later", window=TextWindow.from_start(text, window.end))
 
 
-def _draw_ways(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan | None, window: TextWindow) -> None:
-    """Draw the buttons that lead to the passages before and after the wanted one, and to its page."""
-    place = spans.index(wanted) if wanted else 0
-    with st.container(key="passage-ways", horizontal=True, vertical_alignment="center", gap="xsmall"):
-        if place:
-            _draw_way("上一处", "before", position=spans[place - 1].start, window=None)
-        if wanted:
-            st.markdown(_place_label(page, wanted, place, len(spans)), width="content")
-        if place + 1 < len(spans):
-            _draw_way("下一处", "after", position=spans[place + 1].start, window=None)
-        if page.has_file:
-            is_inside = wanted is not None and window.start <= wanted.start < window.end
-            at = (
-                source_pages.page_of(page, wanted) if wanted and is_inside else source_pages.page_at(page, window.start)
-            )
-            icon = ":material/picture_as_pdf:"
-            st.button("看这一页", key="passage-page", icon=icon, type="tertiary", on_click=_show_picture, args=(at,))
+def _draw_ways(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan) -> None:
+    """Draw where the wanted passage stands, and the buttons that lead to the ones before and after it."""
+    place = spans.index(wanted)
+    if place:
+        _draw_way("上一处", "before", position=spans[place - 1].start, window=None)
+    st.markdown(_place_label(page, wanted, place, len(spans)), width="content")
+    if place + 1 < len(spans):
+        _draw_way("下一处", "after", position=spans[place + 1].start, window=None)
+
+
+def _draw_page_button(page: StoredPage, wanted: TextSpan | None, window: TextWindow) -> None:
+    is_seen = wanted is not None and window.start <= wanted.start < window.end
+    number = source_pages.page_of(page, wanted) if wanted and is_seen else source_pages.page_at(page, window.start)
+    icon, go = ":material/picture_as_pdf:", _show_picture
+    st.button("看这一页", key="passage-page", icon=icon, type="tertiary", on_click=go, args=(number,))
 
 
 def _place_label(page: StoredPage, wanted: TextSpan, place: int, count: int) -> str:
