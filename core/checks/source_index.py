@@ -17,8 +17,8 @@ from core.base.text import is_chinese
 from core.checks.facts import Facts
 from core.comparison import ClauseSequence, PassageClause, read_clauses
 
-LONGEST_SOURCE = 400_000
-"""Characters of a source that are searched. A longer source counts as not read in full."""
+LONGEST_SOURCE = 2_000_000
+"""Characters of a source that are searched: as many as are read of the longest file. A longer source counts as not read in full."""
 LONGEST_SENTENCE = 160
 MAX_SENTENCES_PER_PAIR = 1_000
 """The number of sentences that are searched for one pair. A more frequent pair is of no use."""

@@ -130,8 +130,8 @@ def test_the_pages_of_a_deleted_conversation_are_gone(app: App) -> None:
 
 
 def test_of_a_long_text_only_what_is_around_the_passage_is_sent(app: App) -> None:
-    lines = [f"第 {number} 款，双方另行约定的事项之{number}，以书面为准。" for number in range(1, 8_001)]
-    lines[6_000] = PENALTY
+    lines = [f"第 {number} 款，双方另行约定的事项之{number}，以书面为准。" for number in range(1, 40_001)]
+    lines[30_000] = PENALTY
     page = answered_page(app, "租约.txt", "\n".join(lines).encode())
     want(page, f"{answer(page)}/1/{position(page)}/text/1")
     (shown,) = [
