@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from core.reading import Place, TextSection
 
-CHECKER_VERSION = 4
+CHECKER_VERSION = 5
 """The version of the checker. Results of another version are computed again."""
 
 

@@ -97,7 +97,7 @@ def _compare_parsed(statement: ParsedStatement, sources: Sequence[IndexedSource]
 def _compare_once(statement: ParsedStatement, sources: Sequence[IndexedSource]) -> SourceComparison:
     for source in sources:
         source.index(statement.pair_codes)
-    return SourceComparison(statement, find_context(statement.pair_codes, sources))
+    return SourceComparison(statement, find_context(statement.pair_codes, sources, statement.digits))
 
 
 # ── A whole answer ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -13,7 +13,7 @@ from core.answer.check_results import Difference
 from core.base.chinese.script import comparison_form
 from core.base.text import is_chinese
 from core.checks.facts import Facts, find_differences
-from core.checks.source_index import PassageContext, pair_code
+from core.checks.source_index import PassageContext, lone_digits, pair_code
 from core.checks.wording import compact, is_question, remove_glosses
 from core.comparison import ParsedClauses
 from core.comparison.numbers import QuantityMatch, best_match
@@ -67,6 +67,11 @@ class ParsedStatement:
     def pair_codes(self) -> list[int]:
         """The pairs in the form by which sources are indexed."""
         return list(map(pair_code, self.pairs))
+
+    @cached_property
+    def digits(self) -> set[str]:
+        """The numbers of one digit, which stand in no pair where blanks are around them."""
+        return lone_digits(comparison_form(self.text_without_glosses))
 
     @cached_property
     def clauses(self) -> list[str]:

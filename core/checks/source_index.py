@@ -31,6 +31,7 @@ _SENTENCE_END = re.compile(r"(?:[。!?\n]|[a-z0-9]\.)\W*$")
 _QUOTE = re.compile("“[^“”\n]{12,600}”|「[^「」\n]{12,600}」")
 """The words of somebody, not a term."""
 _MARKS = re.compile(r"[\W_]+")
+_LONE_DIGIT = re.compile(r"(?<![\d.,])\d(?![\d.,]?\d)")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LANGUAGE_SAMPLE = 4_000
 _REPLACED = "\ufffd"
@@ -235,8 +236,13 @@ class PassageContext:
         )
 
 
-def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> PassageContext:
-    """Return the best windows for a statement's pairs. Each pair comes once and must have been indexed."""
+def find_context(
+    pairs: Sequence[int], sources: Sequence[IndexedSource], digits: Collection[str] = ()
+) -> PassageContext:
+    """Return the best windows for a statement's pairs. Each pair comes once and must have been indexed.
+
+    `digits`: the statement's numbers of one digit. With blanks around them they stand in no pair, and choose between windows
+    that have as many pairs as each other."""
     candidates = [(source, *candidate) for source in sources for candidate in _candidates(pairs, source)]
     chosen: list[Window] = []
     covered: list[int] = []
@@ -245,11 +251,27 @@ def find_context(pairs: Sequence[int], sources: Sequence[IndexedSource]) -> Pass
         new = [(mask & ~together).bit_count() for _, _, mask in candidates]
         if not any(new):
             break
-        source, place, mask = candidates[new.index(max(new))]
+        most = max(new)
+        best = [index for index, count in enumerate(new) if count == most]
+        source, place, mask = candidates[_with_most_digits(best, candidates, digits)]
         chosen.append(Window(source, place, min(place + 1, len(source.spans) - 1), mask))
         together |= mask
         covered.append(together)
     return PassageContext(tuple(chosen), tuple(covered))
+
+
+def lone_digits(text: str) -> set[str]:
+    """Return the numbers of one digit."""
+    return set(_LONE_DIGIT.findall(text))
+
+
+def _with_most_digits(
+    indexes: Sequence[int], candidates: Sequence[tuple[IndexedSource, int, int]], digits: Collection[str]
+) -> int:
+    if not digits or len(indexes) == 1:
+        return indexes[0]
+    texts = {index: candidates[index][0].text_between(candidates[index][1], candidates[index][1]) for index in indexes}
+    return max(indexes, key=lambda index: len(lone_digits(texts[index]).intersection(digits)))
 
 
 def _candidates(pairs: Sequence[int], source: IndexedSource) -> list[tuple[int, int]]:

@@ -200,6 +200,15 @@ def test_what_is_beyond_the_limits_says_so() -> None:
     assert "过长" in checked.statements[-1].check.reason
 
 
+@pytest.mark.parametrize("value", [2, 5, 9])
+def test_a_number_of_one_digit_is_found_where_it_stands(value: int) -> None:
+    between = "".join(f"第 {line} 项与此无关，另行约定。" for line in range(20))
+    rows = between.join(f"南湾灯塔的守塔人数为 {count} 人。" for count in range(1, 10))
+    check = check_statement(f"南湾灯塔的守塔人数为 {value} 人。", SourceText(1, rows))
+    assert check.verdict is Verdict.SUPPORTED
+    assert [passage.text for passage in check.evidence] == [f"南湾灯塔的守塔人数为 {value} 人。"]
+
+
 def test_a_page_longer_than_the_limit_was_not_read_in_full() -> None:
     check = check_statement("火星探测器在去年成功采集到了三种稀有矿物样本。", SourceText(1, PAGE.format("") * 30_000))
     assert check.verdict is Verdict.UNCHECKED

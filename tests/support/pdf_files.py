@@ -14,13 +14,37 @@ _FONT = (
 )
 
 
+PlacedLine = tuple[float, float, str]
+"""A line of text and where it begins: points from the left and from the bottom of the page."""
+
+
 def pdf_file(*pages: Sequence[str], size: tuple[float, float] = A4, more: str = "") -> bytes:
     """A file with these lines on its pages; `more` is written into the dictionary of each page."""
+    return _written([_lines_content(lines, size[1] - 80) for lines in pages], size, more)
+
+
+def placed_pdf(*pages: Sequence[PlacedLine], size: tuple[float, float] = A4, letters: float = 9) -> bytes:
+    """A file whose pages have these lines at their places, written in this order with letters of this size."""
+    contents = (
+        "BT " + " ".join(f"/F1 {letters:g} Tf 1 0 0 1 {x:g} {y:g} Tm {_shown(text)}" for x, y, text in lines) + " ET"
+        for lines in pages
+    )
+    return _written(list(contents), size)
+
+
+def _lines_content(lines: Sequence[str], top: float) -> str:
+    shown = " ".join(f"{_shown(line)} 0 -24 Td" for line in lines)
+    return f"BT /F1 14 Tf 60 {top:g} Td {shown} ET"
+
+
+def _shown(text: str) -> str:
+    return f"<{text.encode('utf-16-be').hex()}> Tj"
+
+
+def _written(contents: Sequence[str], size: tuple[float, float], more: str = "") -> bytes:
     objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", _FONT]
     kids = []
-    for lines in pages:
-        shown = " ".join(f"<{line.encode('utf-16-be').hex()}> Tj 0 -24 Td" for line in lines)
-        content = f"BT /F1 14 Tf 60 {size[1] - 80:g} Td {shown} ET"
+    for content in contents:
         objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
         kids.append(len(objects) + 1)
         objects.append(
