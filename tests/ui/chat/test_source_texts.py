@@ -54,13 +54,15 @@ def answered_page(app: App, name: str = "租约.pdf", body: bytes = LEASE) -> Ap
 
 
 def answer(page: AppTest) -> str:
-    return [one.id for one in page.session_state["chat"].messages if one.role == "assistant"][-1]
+    id: str = [one.id for one in page.session_state["chat"].messages if one.role == "assistant"][-1]
+    return id
 
 
 def position(page: AppTest) -> str:
     """Of the passage that the answer cites, as its chip names it."""
-    (found,) = set(re.findall(r'data-passage="1/(\d+)"', html(page)))
-    return found
+    found: set[str] = set(re.findall(r'data-passage="1/(\d+)"', html(page)))
+    assert len(found) == 1
+    return found.pop()
 
 
 def want(page: AppTest, wanted: str) -> AppTest:
