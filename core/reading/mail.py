@@ -39,14 +39,14 @@ def read_eml(body: bytes, read_attachment: ReadAttachment) -> ExtractedText:
         if value := _moment(message) or _header(message, name) if name == "Date" else _header(message, name):
             builder.add_line(f"{words}：{value}")
     parts = list(_parts(message))
-    text = _body(parts)
-    if text is not None:
+    written = [part for part in parts if not _is_attached(part)]
+    if written:
         builder.add_line()
         builder.begin("part", title="正文")
-        _add_body(text, builder)
-    for part in parts:
-        if part is not text and _is_attached(part):
-            _add_attachment(part, builder, read_attachment)
+    for part in written:
+        _add_body(part, builder)
+    for part in filter(_is_attached, parts):
+        _add_attachment(part, builder, read_attachment)
     return ExtractedText(
         "eml", builder.text, title=subject, sections=builder.sections, modified=_moment(message)[:10] or None
     )
@@ -62,21 +62,21 @@ def _parts(message: Message, depth: int = 0) -> Iterator[Message]:
         return
     if len(inside) > MAX_PARTS:
         raise NotReadable("complex")
-    for part in inside:
-        if isinstance(part, Message):
-            yield from _parts(part, depth + 1)
+    parts = [part for child in inside if isinstance(child, Message) for part in _parts(child, depth + 1)]
+    yield from _choose_alternative(parts) if message.get_content_type() == "multipart/alternative" else parts
+
+
+def _choose_alternative(parts: list[Message]) -> list[Message]:
+    """Return the parts without those that say the same: the page stays where it has tables, else the plain text."""
+    has_text = any(part.get_content_type() == "text/plain" and not is_blank(_text(part)) for part in parts)
+    has_table = any(part.get_content_type() == "text/html" and "<table" in _text(part).lower() for part in parts)
+    unwanted = "text/html" if has_text and not has_table else "text/plain"
+    return [part for part in parts if part.get_content_type() != unwanted or _is_attached(part)]
 
 
 def _is_attached(part: Message) -> bool:
-    return bool(_file_name(part)) or part.get_content_maintype() == "message"
-
-
-def _body(parts: list[Message]) -> Message | None:
-    """Return the text that the sender wrote: as a page where it has tables, else as plain text."""
-    own = [part for part in parts if part.get_content_disposition() != "attachment"]
-    plain = next((part for part in own if part.get_content_type() == "text/plain" and not is_blank(_text(part))), None)
-    page = next((part for part in own if part.get_content_type() == "text/html"), None)
-    return page if page is not None and (plain is None or "<table" in _text(page).lower()) else plain
+    is_file = part.get_content_disposition() == "attachment" or bool(_file_name(part))
+    return is_file or part.get_content_maintype() not in {"text", "multipart"}
 
 
 def _add_body(part: Message, builder: TextBuilder) -> None:

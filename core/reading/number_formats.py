@@ -83,7 +83,10 @@ def format_number(value: str, code: str, *, from_1904: bool = False) -> str:
     if "digit" not in kinds:
         words = "".join(token.text for token in tokens)
         return _general(number) if not words or GENERAL in code else words
-    return _digits(abs(number) if has_own_sign else number, tokens)
+    try:
+        return _digits(abs(number) if has_own_sign else number, tokens)
+    except InvalidOperation:  # more digits than anybody calculates with
+        return _general(number)
 
 
 def _general(number: Decimal) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from core.base.chinese.calendar import iso_day
 from core.base.text import clean, one_line, shorten
 from core.reading.extraction_types import ExtractedText
 from core.reading.page import MAX_TITLE
-from core.reading.sections import TextSection, with_beginning
+from core.reading.sections import MAX_SECTIONS, TextSection, with_beginning
 
 _MARKDOWN_TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _FIRST_LINES = 40
@@ -27,10 +28,8 @@ def read_text(text: str) -> ExtractedText:
 def read_markdown(text: str) -> ExtractedText:
     """Return Markdown as it is, with its headings."""
     text = clean(text)
-    lines = text.split("\n")
-    return ExtractedText(
-        "markdown", text, title=read_text(text).title, sections=with_beginning(tuple(_headings(lines)))
-    )
+    headings = tuple(islice(_headings(text.split("\n")), MAX_SECTIONS))
+    return ExtractedText("markdown", text, title=read_text(text).title, sections=with_beginning(headings))
 
 
 def _headings(lines: list[str]) -> Iterator[TextSection]:
