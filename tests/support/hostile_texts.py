@@ -302,10 +302,10 @@ TEXTS: Cases = {
         lambda _: f"{FACT}\n".encode() + b">" * 1_000_000 + b"[" * 1_000_000,
         {"read"},
     ),
-    "a picture that is none.png": ("png", lambda _: b"\x89PNG\r\n\x1a\n" + b"\xff" * 5_000, {"scanned"}),
+    "a picture that is none.png": ("png", lambda _: b"\x89PNG\r\n\x1a\n" + b"\xff" * 5_000, {"broken"}),
     "a picture of a terapixel.png": (
         "png",
         lambda _: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x7f\xff\xff\xff" * 2 + b"\x08\x02\0\0\0" + bytes(4),
-        {"scanned"},
+        {"broken"},
     ),
 }
