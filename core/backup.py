@@ -4,6 +4,7 @@ manifest.json               version of the program, schema of the tables, date, 
 database/TABLE.jsonl        a row per line
 settings/page.json          what was saved from the page, with keys
 installation/…              settings.yaml and secrets.toml
+documents/ID                the bytes of a file of the document library
 legal/…                     the imported laws and cases
 """
 
@@ -38,6 +39,8 @@ from core.base.settings import (
     decode_values,
     encode_values,
 )
+from core.documents import DocumentError, DocumentTransfer
+from core.legal import ImportBusy, LegalLibrary
 from core.store import (
     SCHEMA,
     TABLE_NAMES,
@@ -57,6 +60,8 @@ FORMAT = 1
 MANIFEST, PAGE_SETTINGS = "manifest.json", "settings/page.json"
 _INSTALLED = {"installation/settings.yaml": "settings.yaml", "installation/secrets.toml": ".streamlit/secrets.toml"}
 _ROWS = {f"database/{name}.jsonl": name for name in TABLE_NAMES}
+_DOCUMENTS = "documents/"
+_DOCUMENT = re.compile(rf"{_DOCUMENTS}[\w-]{{24}}", re.ASCII)
 _LEGAL = re.compile(r"legal(?:/(?!\.\.?(?:/|$))[\w.-]+)+", re.ASCII)
 MOST_FILES = 100_000
 MOST_TIMES = 300
@@ -132,10 +137,12 @@ class Installation:
     saved_settings: SavedSettingsStore
     data_dir: Path
     user_dir: Path
+    documents: DocumentTransfer
+    laws: LegalLibrary
 
     @property
     def legal(self) -> Path:
-        return self.data_dir / "legal"
+        return self.laws.folder
 
 
 @dataclass(frozen=True)
@@ -145,6 +152,8 @@ class Contents:
     rows: Mapping[str, int]
     settings: int
     files: tuple[str, ...]
+    documents: int
+    """Number of files of the document library whose bytes it has."""
     legal_files: int
     problem: str = ""
     """What could not be taken along; empty if all was."""
@@ -153,6 +162,7 @@ class Contents:
         parts = [f"{_LABELS[name]} {count}" for name, count in self.rows.items() if count]
         parts += [f"页面上保存的设置 {self.settings} 项"] if self.settings else []
         parts += self.files
+        parts += [f"资料原件 {self.documents} 个"] if self.documents else []
         parts += [f"法规库 {self.legal_files} 个文件"] if self.legal_files else []
         return "、".join(parts) or "什么都没有"
 
@@ -161,6 +171,7 @@ class Contents:
             "rows": dict(self.rows),
             "settings": self.settings,
             "files": list(self.files),
+            "documents": self.documents,
             "legalFiles": self.legal_files,
         } | ({"problem": self.problem} if self.problem else {})
 
@@ -195,6 +206,8 @@ def _write_archive(here: Installation, stream: IO[bytes]) -> Contents:
         if saved.values:
             archive.writestr(PAGE_SETTINGS, encode_values(saved.values))
         files = tuple(_write_installed(here.user_dir, archive))
+        kept, lost = _write_documents(here.documents, archive)
+        here.laws.refresh()
         legal = _write_legal(here.legal, archive)
         document = {
             "format": FORMAT,
@@ -207,7 +220,8 @@ def _write_archive(here: Installation, stream: IO[bytes]) -> Contents:
     damage = here.database.damage_note
     problems = [f"页面上保存的设置没有备份：{saved.problem}。"] if saved.problem else []
     problems += [f"请不要用这份备份替换以前的备份，里面没有损坏的文件里的对话：{damage}"] if damage else []
-    return Contents(rows, len(saved.values), files, legal, "\n".join(problems))
+    problems += [f"有 {lost} 份资料的原件读不出来，没有备份；它们的文字在备份里。"] if lost else []
+    return Contents(rows, len(saved.values), files, kept, legal, "\n".join(problems))
 
 
 def _write_rows(database: Database, archive: zipfile.ZipFile) -> dict[str, int]:
@@ -226,6 +240,18 @@ def _write_installed(folder: Path, archive: zipfile.ZipFile) -> Iterator[str]:
         if (folder / name).is_file():
             archive.write(folder / name, place)
             yield name
+
+
+def _write_documents(documents: DocumentTransfer, archive: zipfile.ZipFile) -> tuple[int, int]:
+    """Write the bytes of all files. Return how many were written, and how many are lost."""
+    kept = lost = 0
+    for id, body in documents.bodies():
+        if body is None:
+            lost += 1
+        else:
+            archive.writestr(f"{_DOCUMENTS}{id}", body)
+            kept += 1
+    return kept, lost
 
 
 def _write_legal(folder: Path, archive: zipfile.ZipFile) -> int:
@@ -263,9 +289,13 @@ def restore_backup(here: Installation, file: Path, *, force: bool = False) -> Co
             )
         _require_secret(backup, here)
         contents = Contents(
-            count_rows(staged), len(backup.saved_values), tuple(backup.installed.values()), len(backup.legal_names)
+            count_rows(staged),
+            len(backup.saved_values),
+            tuple(backup.installed.values()),
+            len(backup.document_names),
+            len(backup.legal_names),
         )
-        _past_damage(lambda: replace_rows(here.database, staged))
+        _replace_database(backup, here, staged)
         _replace_files(backup, here, folder)
     return contents
 
@@ -299,6 +329,10 @@ class _Archive:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self._entries = archive.infolist()
+
+    @property
+    def document_names(self) -> list[str]:
+        return [entry.filename for entry in self._entries if entry.filename.startswith(_DOCUMENTS)]
 
     @property
     def _size(self) -> int:
@@ -408,6 +442,11 @@ class _Archive:
             with self._archive.open(name) as source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy)
 
+    def document(self, id: str) -> bytes | None:
+        """Return the bytes of a file of the document library; None if the backup does not have them."""
+        name = f"{_DOCUMENTS}{id}"
+        return self._archive.read(name) if name in self._archive.NameToInfo else None
+
     def write_installed(self, place: str, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as stream:
@@ -418,7 +457,8 @@ def _is_ours(entry: zipfile.ZipInfo) -> bool:
     """Return whether the entry is a plain file with one of our names: no link, no folder, nothing outside."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     known = {MANIFEST, PAGE_SETTINGS, *_ROWS, *_INSTALLED}
-    return kind in {0, stat.S_IFREG} and (entry.filename in known or _LEGAL.fullmatch(entry.filename) is not None)
+    is_named = entry.filename in known or any(form.fullmatch(entry.filename) for form in (_LEGAL, _DOCUMENT))
+    return kind in {0, stat.S_IFREG} and is_named
 
 
 def _replaced_by(backup: _Archive, here: Installation) -> list[str]:
@@ -451,22 +491,43 @@ def _require_secret(backup: _Archive, here: Installation) -> None:
         )
 
 
+def _replace_database(backup: _Archive, here: Installation, staged: Database) -> None:
+    """Replace all rows, when their files and the index of these are here already."""
+    replaced = _past_damage(here.documents.keys)
+    try:
+        here.documents.bring(staged, backup.document)
+    except DocumentError as error:
+        raise RestoreError(f"没有恢复：{error.message}", cure=error.cure) from None
+    brought = here.documents.keys_in(staged)
+    try:
+        _past_damage(lambda: replace_rows(here.database, staged))
+    except BaseException:
+        here.documents.remove(brought - replaced)
+        raise
+    here.documents.remove(replaced - brought)
+
+
 def _replace_files(backup: _Archive, here: Installation, folder: Path) -> None:
     """Replace library and settings, when the rows are replaced already: a failure says what is restored and what is not."""
     try:
-        _replace_legal(here.legal, folder)
+        if backup.legal_names:
+            with here.laws.changing():
+                _replace_legal(here.legal, folder)
+                here.laws.publish()
         _replace_settings(backup, here)
+    except (ImportBusy, StoreError) as error:
+        raise RestoreError(
+            f"对话和资料已经恢复，法规库和设置没有恢复：{error.message}", cure="请稍后再用 --force 恢复一次。"
+        ) from None
     except OSError as error:
         raise RestoreError(
-            f"对话已经恢复，法规库和设置没有全部恢复：{error.strerror or error}。",
+            f"对话和资料已经恢复，法规库和设置没有全部恢复：{error.strerror or error}。",
             cure="请检查空间和权限，再用 --force 恢复一次。",
         ) from None
 
 
 def _replace_legal(target: Path, folder: Path) -> None:
-    """Put the unpacked library in place of the one that is there, if the backup has one."""
-    if not (folder / "legal").is_dir():
-        return
+    """Put the unpacked library in place of the one that is there."""
     if target.exists():
         target.rename(folder / "replaced")
     (folder / "legal").rename(target)
@@ -478,6 +539,6 @@ def _replace_settings(backup: _Archive, here: Installation) -> None:
         if before or backup.saved_values:
             here.saved_settings.change({**dict.fromkeys(before, ""), **backup.saved_values})
     except SettingsNotSaved as error:
-        raise RestoreError(f"对话已经恢复，设置{error.message}", cure=error.cure) from None
+        raise RestoreError(f"对话和资料已经恢复，设置{error.message}", cure=error.cure) from None
     for place, name in backup.installed.items():
         backup.write_installed(place, here.user_dir / name)

@@ -821,5 +821,7 @@ def _restore(app: App, options: argparse.Namespace, output: Output) -> int:
 
 def _installation(app: App) -> Installation:
     from core.backup import Installation
+    from core.documents import DocumentTransfer
 
-    return Installation(app.database, app.saved_settings, app.settings.data_dir, USER_DIR)
+    documents = DocumentTransfer.from_settings(app.settings, app.database)
+    return Installation(app.database, app.saved_settings, app.settings.data_dir, USER_DIR, documents, app.legal.library)

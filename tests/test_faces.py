@@ -53,8 +53,8 @@ FACES = {
     "core.legal": """
         AmendingItem ArticleNumber ArticleReference ArticleVersion Author CaseFinding CaseResponse Catalogue
         CatalogueEntry ContractFinding ContractReview DOWNLOAD DiffSegment Draft FACETS FIELD FILL_BUTTON
-        FILL_COMMAND FindingGroup GoverningArticle IMPORT_CASES IMPORT_FAILED ISSUER ImportJob ImportProgress ImportReport Importer KIND
-        LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex LegalServices NO_LONGER_FOLLOWED NoCases
+        FILL_COMMAND FindingGroup GoverningArticle IMPORT_CASES IMPORT_FAILED ISSUER ImportBusy ImportJob ImportProgress ImportReport Importer KIND
+        LAW_PACKAGE_NOTE LawVersion LegalArticle LegalIndex LegalLibrary LegalServices NO_LONGER_FOLLOWED NoCases
         NoLegalIndex PASTED_DRAFT_NAME PROBLEMS PUBLIC_CORPORA Period RELATED_LAWS RegulationResponse SAMPLE_DRAFT STATE
         Severity StatuteCheck StatuteFinding StatuteMark StoredArticle WORST_FIRST YEARS added_phrases amending_items
         article_history article_result article_source case_address case_facts case_keys case_parts case_sections
@@ -87,7 +87,7 @@ FACES = {
         digest replace_rows stage_rows tables
     """,
     "core.documents": """
-        Access Collection CollectionNotFound Document DocumentError DocumentLibrary DocumentNotFound DocumentState
+        Access Collection CollectionNotFound Document DocumentError DocumentLibrary DocumentNotFound DocumentState DocumentTransfer
         FolderImport ImportOutcome ImportedFile PassageHit document_address document_id_of
     """,
     "core.run": """

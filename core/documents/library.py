@@ -16,16 +16,14 @@ from core.documents.collection_rows import UNFINISHED, CollectionRows
 from core.documents.document_rows import DocumentRows, Removal
 from core.documents.errors import DocumentError
 from core.documents.finding import Finder
-from core.documents.folder_files import FolderFiles
-from core.documents.folder_index import IDLE_SECONDS, FolderIndex
+from core.documents.folder_index import IDLE_SECONDS
 from core.documents.indexing import Indexer
 from core.documents.limits import ClosedDatabase, require_size
-from core.documents.postgres_files import PostgresFiles
-from core.documents.postgres_index import PostgresIndex
 from core.documents.reading_queue import ReadingQueue
 from core.documents.storage import FileStore, PassageIndex
 from core.documents.text_pieces import join_pieces
 from core.documents.text_rows import TextRows
+from core.documents.transfer import document_stores
 from core.documents.types import Access, Collection, Document, DocumentState, PassageHit
 from core.reading import FileError, Page, PageKind, Reader, count_instructions
 from core.store import Database, new_conversation_id
@@ -72,12 +70,7 @@ class DocumentLibrary:
 
     @classmethod
     def from_settings(cls, settings: Settings, database: Database, reader: Reader) -> DocumentLibrary:
-        if settings.database.url:
-            shared = PostgresIndex(database), PostgresFiles(database)
-            return cls(database, *shared, reader, settings=settings.documents)
-        folder = settings.data_dir / "documents"
-        files, index = FolderFiles(folder / "files"), FolderIndex(folder / "index")
-        return cls(database, index, files, reader, settings=settings.documents)
+        return cls(database, *document_stores(settings, database), reader, settings=settings.documents)
 
     def start(self) -> None:
         """Go on with what an earlier run of the program has left unfinished."""

@@ -6,7 +6,7 @@ from .contracts.review import ContractFinding, ContractReview, GoverningArticle
 from .contracts.rule import Severity
 from .draft import PASTED_DRAFT_NAME, Draft, draft_with_comments
 from .draft_sample import SAMPLE_DRAFT
-from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, NoCases, NoLegalIndex
+from .errors import FILL_BUTTON, FILL_COMMAND, IMPORT_CASES, ImportBusy, NoCases, NoLegalIndex
 from .imports.build import DOWNLOAD, ImportProgress
 from .imports.corpus_download import PUBLIC_CORPORA
 from .imports.import_job import IMPORT_FAILED, Importer, ImportJob
@@ -31,7 +31,7 @@ from .library.catalogue import (
     source_name,
     source_note,
 )
-from .library.index import LegalIndex
+from .library.index import LegalIndex, LegalLibrary
 from .library.law_index import LawVersion
 from .library.statutes import LegalArticle, RegulationResponse, article_result, later_amendment_note
 from .library.version_on_day import missing_amendments, version_on
@@ -81,6 +81,7 @@ __all__ = [
     "Draft",
     "FindingGroup",
     "GoverningArticle",
+    "ImportBusy",
     "ImportJob",
     "ImportProgress",
     "ImportReport",
@@ -88,6 +89,7 @@ __all__ = [
     "LawVersion",
     "LegalArticle",
     "LegalIndex",
+    "LegalLibrary",
     "LegalServices",
     "NoCases",
     "NoLegalIndex",

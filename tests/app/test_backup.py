@@ -19,8 +19,9 @@ from core.answer.message import Message
 from core.backup import MANIFEST, BackupError, Installation, RestoreError, restore_backup, write_backup
 from core.base.settings import SavedSettingsFile, SavedSettingsStore
 from core.command_line import main
-from core.legal import LegalServices
-from core.reading import Page
+from core.documents import Access, DocumentLibrary, DocumentTransfer
+from core.legal import LegalLibrary, LegalServices
+from core.reading import Page, Reader, ReadingSettings
 from core.store import (
     SCHEMA,
     TABLE_NAMES,
@@ -30,6 +31,7 @@ from core.store import (
     PreferenceStore,
     ReadPageStore,
     SavedSettingsTable,
+    SharedFiles,
     count_rows,
 )
 from core.store.conversations import digest
@@ -37,6 +39,10 @@ from core.store.tables import metadata
 from support import invented
 from support.base import loaded
 from support.messages import FULL
+from support.pdf_files import pdf_file
+from support.reading import kept_workers
+
+__all__ = ["kept_workers"]
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -54,11 +60,14 @@ def new(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     def make(kind: str) -> Installation:
         folder = tmp_path / f"{kind}{len(made)}"
         url = request.getfixturevalue("postgres").new_database() if kind == "postgresql" else ""
-        database = Database.from_settings(loaded(DATABASE_URL=url, DATA_DIR=str(folder / "data")).values)
+        settings = loaded(DATABASE_URL=url, DATA_DIR=str(folder / "data")).values
+        database = Database.from_settings(settings)
         saved: SavedSettingsStore = SavedSettingsFile(folder / "data")
         if url:
             saved = SavedSettingsTable(database, secret=SECRET)
-        made.append(Installation(database, saved, folder / "data", folder))
+        documents = DocumentTransfer.from_settings(settings, database)
+        laws = LegalLibrary(folder / "data", shared=SharedFiles(database) if url else None)
+        made.append(Installation(database, saved, folder / "data", folder, documents, laws))
         return made[-1]
 
     yield make
@@ -102,6 +111,33 @@ def shown(here: Installation, ids: list[str]) -> list[object]:
     assert files == [b"%PDF \xff", None, b"%PDF \xff"] or not any(files)
     choices = PreferenceStore(here.database, Outbox(store)).load("browser")
     return [lists, whole, read, choices, dict(here.saved_settings.read().values), count_rows(here.database)]
+
+
+OWNER = Access("browser")
+LEASE = pdf_file(["房屋租赁合同"], ["月租金为人民币八千六百元。"])
+
+
+def library_of(here: Installation) -> DocumentLibrary:
+    return DocumentLibrary(here.database, *here.documents.stores, Reader(ReadingSettings()))
+
+
+def fill_library(here: Installation, name: str, **files: bytes) -> str:
+    """Put files into a collection, as readers do. Return its id."""
+    library = library_of(here)
+    collection = library.create_collection(name, OWNER)
+    for file, body in files.items():
+        library.add_document(collection.id, file.replace("_", "."), body, OWNER)
+    assert library.wait_until_indexed(collection.id, OWNER, seconds=60)
+    library.close()
+    return collection.id
+
+
+def shown_documents(here: Installation, id: str) -> list[object]:
+    library = library_of(here)
+    files = library.list_documents(id, OWNER)
+    hits = library.search("租金是多少", OWNER, collections=[id])
+    texts = [library.read_text(file.id, OWNER) for file in files]
+    return [files, [library.read_bytes(file.id, OWNER) for file in files], texts, hits]
 
 
 def laws(here: Installation) -> list[str]:
@@ -230,7 +266,7 @@ def test_what_could_not_be_replaced_is_said_with_what_was(new: NewInstallation, 
     ids = fill(old, tmp_path)
     write_backup(old, file)
     (other.user_dir / "settings.yaml").mkdir(parents=True)  # where the file should go
-    with pytest.raises(RestoreError, match="对话已经恢复，法规库和设置没有全部恢复"):
+    with pytest.raises(RestoreError, match="对话和资料已经恢复，法规库和设置没有全部恢复"):
         restore_backup(other, file, force=True)
     assert shown(other, ids) == shown(old, ids)
 
@@ -565,3 +601,64 @@ def test_a_database_that_is_away_is_no_backup_and_no_restore(
     assert "DATABASE_URL" in said
     assert "提问" not in said
     assert not (tmp_path / "2.zip").exists()
+
+
+@pytest.mark.parametrize("before", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("after", ["sqlite", "postgresql"])
+def test_documents_are_found_again(new: NewInstallation, tmp_path: Path, before: str, after: str) -> None:
+    old, fresh, file = new(before), new(after), tmp_path / "wenyuan.zip"
+    id = fill_library(old, "合同", lease_pdf=LEASE, notes_txt="押金相当于两个月的租金。".encode())
+    gone = fill_library(fresh, "别的", other_txt="这里的租金要被替换。".encode())
+    written = write_backup(old, file)
+    assert "资料集 1、资料 2" in str(written)
+    assert "资料原件 2 个" in str(written)
+    with pytest.raises(RestoreError, match="资料集 1、资料 1"):
+        restore_backup(fresh, file)
+    assert restore_backup(fresh, file, force=True) == written
+    files, bodies, texts, hits = shown_documents(fresh, id)
+    assert [files, bodies, texts] == shown_documents(old, id)[:3]
+    assert bodies == [LEASE, "押金相当于两个月的租金。".encode()]
+    assert isinstance(hits, tuple)
+    assert {(hit.document.name, hit.place.page if hit.place else None) for hit in hits} == {
+        ("lease.pdf", 2),
+        ("notes.txt", None),
+    }
+    assert shown_documents(old, id)[3]
+    index, _ = fresh.documents.stores
+    assert index.search("租金", [gone], 9) == []
+
+
+def test_an_original_that_is_lost_is_said_and_its_text_is_kept(new: NewInstallation, tmp_path: Path) -> None:
+    old, fresh = new("sqlite"), new("sqlite")
+    id = fill_library(old, "合同", a_txt="租金是八千元。".encode(), b_txt="租金是九千元。".encode())
+    next(path for path in (old.data_dir / "documents" / "files").rglob("*") if path.is_file()).unlink()
+    assert "有 1 份资料的原件读不出来" in write_backup(old, tmp_path / "wenyuan.zip").problem
+    restore_backup(fresh, tmp_path / "wenyuan.zip")
+    assert len(library_of(fresh).search("租金", OWNER, collections=[id])) == 2
+
+
+def test_a_restore_that_fails_leaves_no_file_behind(
+    new: NewInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, fresh = new("sqlite"), new("sqlite")
+    fill_library(old, "合同", a_txt="租金是八千元。".encode())
+    write_backup(old, tmp_path / "wenyuan.zip")
+    with fresh.database.write() as connection:
+        connection.execute(
+            text("CREATE TRIGGER full BEFORE INSERT ON documents BEGIN SELECT RAISE(ABORT, 'full'); END")
+        )
+    with pytest.raises(RestoreError):
+        restore_backup(fresh, tmp_path / "wenyuan.zip")
+    assert not [path for path in (fresh.data_dir / "documents" / "files").rglob("*") if path.is_file()]
+
+
+def test_all_servers_have_the_laws_of_a_backup(new: NewInstallation, tmp_path: Path) -> None:
+    old, fresh = new("sqlite"), new("postgresql")
+    fill(old, tmp_path)
+    write_backup(old, tmp_path / "wenyuan.zip")
+    restore_backup(fresh, tmp_path / "wenyuan.zip")
+    other = LegalLibrary(tmp_path / "other", shared=SharedFiles(fresh.database))
+    other.refresh()
+    index = other.index()
+    assert index
+    assert sorted(law.name for law in index.laws()) == laws(old)
