@@ -28,7 +28,7 @@ from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
 from core.chat import ChatService
 from core.checks import MeaningComparison
-from core.documents import DocumentLibrary
+from core.documents import DocumentLibrary, WatchedFolders
 from core.legal import may_cite, may_name_case
 from core.llm import Model, ModelCallLimit
 from core.metrics import MetricsRecorder
@@ -110,6 +110,7 @@ class App:
         kept_pages = self.read_pages if reading.keep else None
         self.keeper = AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
         self.documents = DocumentLibrary.from_settings(settings, self.database, self.reader)
+        self.watched_folders = WatchedFolders.from_settings(settings, self.documents, self.database)
         self.upkeep = Upkeep(self.database, settings.retention, others=self.documents.tidy)
 
     def latest_configured(self) -> Configured:
@@ -214,6 +215,11 @@ class App:
         if self.settings.legal.built_in or self.settings.database.url:
             threading.Thread(target=begin, name="wenyuan-laws", daemon=True).start()
 
+    def begin_watching(self) -> None:
+        """Begin to import the watched folders, in a thread."""
+        if self.settings.documents.enabled:
+            self.watched_folders.start()
+
     @cached_property
     def diagnosis(self) -> Diagnosis:
         from core.doctor import Diagnosis
@@ -251,6 +257,7 @@ class App:
                 engine.close()
         self.loop.stop()
         self.search.close()
+        self.watched_folders.close()
         self.documents.close()
         self.reader.close()
         self.checks.close()
@@ -304,6 +311,7 @@ def shared_app() -> App:
         if _shared is None:
             _shared = build_app()
             _shared.begin_law_library()
+            _shared.begin_watching()
         app = _shared
     app.latest_configured()
     return app

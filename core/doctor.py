@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import sys
@@ -18,6 +19,7 @@ from core.base.errors import AppError
 from core.base.paths import PROGRAM_DIR
 from core.base.text import shorten
 from core.base.visitors import Visitor
+from core.documents import Access
 from core.legal import NoLegalIndex
 from core.reading import ReadingError
 from core.run import Configured
@@ -60,7 +62,7 @@ def diagnose(app: App, progress: ProgressCallback = lambda done, steps, name: No
     """Run all checks and return their results."""
     steps: dict[str, Callable[[App], list[DoctorCheck]]] = {
         "配置": _check_settings,
-        "数据": lambda app: [_check_data_dir(app), _check_database(app), _check_laws(app)],
+        "数据": lambda app: [_check_data_dir(app), _check_database(app), _check_laws(app), *_check_folders(app)],
         "模型": _check_model,
         "引擎": _check_engines,
         "阅读": lambda app: [_check_confinement(app)],
@@ -113,6 +115,29 @@ def _check_laws(app: App) -> DoctorCheck:
     size = f"{counts['laws']:,} 部法规、{counts['articles']:,} 条、{counts['cases']:,} 个案例"
     cure = f"{index.outdated}请用同样的文本再导入一次。" if index.outdated else ""
     return DoctorCheck("法规库", True, f"{size}，最近一次导入于 {index.imported()}，最新的法规公布于 {newest}", cure)
+
+
+def _check_folders(app: App) -> list[DoctorCheck]:
+    """Return a check of each watched folder: whether it can be listed, and what has become of its files."""
+    folders = app.watched_folders.folders if app.settings.documents.enabled else {}
+    try:
+        known = {one.name: one for one in app.documents.list_collections(Access())} if folders else {}
+    except AppError as error:
+        return [DoctorCheck("资料文件夹", False, error.message, error.cure)]
+    checks = []
+    for name, folder in folders.items():
+        collection = known.get(name)
+        try:
+            os.scandir(folder).close()
+        except OSError as error:
+            cure = "请检查 DOCUMENTS_FOLDERS 和权限。"
+            checks.append(DoctorCheck(f"资料文件夹 {name}", False, f"{folder} 打不开（{error.strerror}）", cure))
+            continue
+        facts = [f"{collection.documents:,} 个文件"] if collection else ["还没有导入，页面启动后开始"]
+        facts += [f"{collection.unfinished:,} 个还没有读完"] if collection and collection.unfinished else []
+        facts += [f"{collection.unreadable:,} 个无法读取"] if collection and collection.unreadable else []
+        checks.append(DoctorCheck(f"资料文件夹 {name}", True, f"{folder}：{'，'.join(facts)}"))
+    return checks
 
 
 def _check_model(app: App) -> list[DoctorCheck]:

@@ -281,7 +281,9 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
     collection = _find(app, options.collection)
     if collection is None or not collection.may_change:
         collection = app.documents.create_collection(options.collection, operator())
-    work = FolderImport(app.documents, collection.id, operator(), max_bytes=app.reader.max_megabytes * 2**20)
+    work = FolderImport(
+        app.documents, collection.id, operator(), max_bytes=app.settings.documents.file_megabytes * 2**20
+    )
     paths = [path.resolve() for path in options.paths]
     for path in paths:
         work.add_path(path, one_line(path.name))

@@ -88,7 +88,7 @@ FACES = {
     """,
     "core.documents": """
         Access Collection CollectionNotFound Document DocumentError DocumentLibrary DocumentNotFound DocumentState DocumentTransfer
-        FolderImport ImportOutcome ImportedFile PassageHit document_address document_id_of
+        FolderImport ImportOutcome ImportedFile PassageHit WatchedFolders document_address document_id_of
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices ChosenCollections Configured Control ControlGroup DocumentFindings DocumentPages

@@ -3,6 +3,7 @@ from .folder_import import FolderImport, ImportedFile, ImportOutcome
 from .library import DocumentLibrary
 from .transfer import DocumentTransfer
 from .types import Access, Collection, Document, DocumentState, PassageHit, document_address, document_id_of
+from .watched_folders import WatchedFolders
 
 __all__ = [
     "Access",
@@ -18,6 +19,7 @@ __all__ = [
     "ImportOutcome",
     "ImportedFile",
     "PassageHit",
+    "WatchedFolders",
     "document_address",
     "document_id_of",
 ]

@@ -10,6 +10,8 @@ from core.documents.types import Access
 from core.store import digest
 from core.store.tables import collections
 
+FOLDERS = Access("folders")
+"""The owner of the collections of watched folders. No visitor has this name: accounts and browsers have longer ones."""
 _ID = re.compile(r"[A-Za-z0-9_-]{24}", re.ASCII)
 
 
@@ -24,6 +26,13 @@ def is_owned_by(access: Access) -> ColumnElement[bool]:
 
 
 def is_open_to(access: Access) -> ColumnElement[bool]:
-    """Return the condition that a collection may be read: it is the reader's own, or one of the shares opens it."""
+    """Return the condition that a collection may be read: it is the reader's own, that of a watched folder, or one of the
+    shares opens it."""
     shares = [share for share in access.shares if is_id(share)]
-    return or_(is_owned_by(access), collections.c.share.in_(shares)) if shares else is_owned_by(access)
+    readable = or_(is_owned_by(access), is_public())
+    return or_(readable, collections.c.share.in_(shares)) if shares else readable
+
+
+def is_public() -> ColumnElement[bool]:
+    """Return the condition that everybody may read a collection."""
+    return is_owned_by(FOLDERS)

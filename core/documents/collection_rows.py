@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, case, delete, func, insert, literal, select, update
 
 from core.base.text import one_line, shorten
-from core.documents.access import is_id, is_open_to, is_owned_by
+from core.documents.access import is_id, is_open_to, is_owned_by, is_public
 from core.documents.errors import CollectionNotFound, DocumentError
 from core.documents.types import Access, Collection, DocumentState
 from core.store import Database, digest, new_conversation_id
@@ -40,11 +40,12 @@ class CollectionRows:
         return _collection(found)
 
     def find_shared(self, share: str) -> Collection:
-        access = Access(shares=(share,))
-        found = self.list_open(access) if is_id(share) else ()
-        if not found:
+        query = _counted(Access()).where(collections.c.share == (share if is_id(share) else ""))
+        with self._database.read() as connection:
+            found = connection.execute(query).first()
+        if found is None:
             raise CollectionNotFound
-        return found[0]
+        return _collection(found)
 
     def create(self, name: str, access: Access) -> str:
         if not access.visitor_id:
@@ -70,7 +71,7 @@ class CollectionRows:
 
     def delete_unchanged_since(self, before: float) -> list[str]:
         """Delete the collections that nobody has changed since then and that are not shared. Return their ids."""
-        is_old = and_(collections.c.updated < before, collections.c.share.is_(None))
+        is_old = and_(collections.c.updated < before, collections.c.share.is_(None), ~is_public())
         with self._database.read() as connection:
             ids = [row.id for row in connection.execute(select(collections.c.id).where(is_old))]
         for id in ids:
@@ -137,6 +138,7 @@ def _counted(access: Access) -> Select[Any]:
     columns = (
         *collections.c,
         is_owned_by(access).label("may_change"),
+        is_public().label("is_public"),
         func.count(c.id).label("documents"),
         func.coalesce(func.sum(c.pages), 0).label("pages"),
         func.coalesce(func.sum(c.size), 0).label("size"),
@@ -156,6 +158,7 @@ def _collection(row: Row[Any]) -> Collection:
         row.updated,
         share=(row.share or "") if mine else "",
         may_change=mine,
+        is_public=bool(row.is_public),
         documents=row.documents,
         pages=int(row.pages),
         size=int(row.size),

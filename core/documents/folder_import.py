@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -73,12 +73,15 @@ class FolderImport:
         *,
         max_bytes: int,
         stamps: Stamps | None = None,
+        on_file: Callable[[], None] = lambda: None,
     ) -> None:
-        """`stamps`: those of the import before, which are brought up to date. A file with the same ones is not opened."""
+        """`stamps`: those of the import before, which are brought up to date. A file with the same ones is not opened.
+        `on_file` is called before each file is looked at, and may end the import by an error."""
         self._library = library
         self._collection_id = collection_id
         self._access = access
         self._max_bytes = max_bytes
+        self._on_file = on_file
         self._stamps = {} if stamps is None else stamps
         self._before = {one.name: one for one in library.list_documents(collection_id, access)}
         self._found: dict[str, ImportedFile] = {}
@@ -95,6 +98,7 @@ class FolderImport:
             return
         if not entries and not path.exists():
             self._note(prefix or str(path), ImportOutcome.FAILED, "没有这个目录或文件。")
+            self._unlisted.append(prefix)
         for entry in entries:
             if isinstance(entry, SkippedFile):
                 self._note(entry.name, ImportOutcome.SKIPPED, entry.reason)
@@ -106,6 +110,7 @@ class FolderImport:
                 self._add(entry)
 
     def _add(self, file: FolderFile) -> None:
+        self._on_file()
         old, stamp = self._before.get(file.name), (file.size, file.modified_ns)
         if old and self._stamps.get(file.name) == stamp:
             self._note(file.name, ImportOutcome.UNCHANGED)

@@ -8,7 +8,7 @@ from typing import NoReturn
 from sqlalchemy import Connection, func, select
 
 from core.base.settings import DocumentSettings
-from core.documents.access import is_owned_by
+from core.documents.access import FOLDERS, is_owned_by
 from core.documents.errors import DocumentError
 from core.documents.types import Access, Document
 from core.store import Database
@@ -41,7 +41,9 @@ def require_size(name: str, size: int, limits: DocumentSettings) -> None:
 
 
 def require_room(connection: Connection, new: Document, access: Access, limits: DocumentSettings) -> None:
-    """Raise DocumentError if a file does not fit beside those that are stored."""
+    """Raise DocumentError if a file does not fit beside those that are stored. Watched folders may fill all the room."""
+    if access == FOLDERS:
+        limits = limits.model_copy(update={"visitor_files": 0, "visitor_megabytes": 0})
     counted = select(func.count(documents.c.id), func.coalesce(func.sum(documents.c.size), 0))
     theirs = counted.select_from(documents.join(collections, documents.c.collection_id == collections.c.id)).where(
         is_owned_by(access)

@@ -54,6 +54,8 @@ class Collection:
     """Key that opens the collection for reading; empty while it is not shared, and for those who may not change it."""
     may_change: bool = False
     """True if the reader who asked owns it."""
+    is_public: bool = False
+    """True if it is that of a watched folder, which everybody may read."""
     documents: int = 0
     pages: int = 0
     size: int = 0
@@ -61,6 +63,13 @@ class Collection:
     unfinished: int = 0
     """Number of files that are waiting or being read."""
     unreadable: int = 0
+
+    @property
+    def origin_label(self) -> str:
+        """Words for a collection that is not the reader's own; empty for their own."""
+        if self.may_change:
+            return ""
+        return "管理员提供" if self.is_public else "分享给你的"
 
 
 @dataclass(frozen=True, slots=True)

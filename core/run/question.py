@@ -21,7 +21,7 @@ from core.search import SessionCache
 from core.search.types import Source
 
 NO_ACCESS = Access()
-"""Of a program that asks without a reader: it finds no collection."""
+"""Of a program that asks without a reader: it finds only what everybody may read."""
 
 
 @dataclass(frozen=True, slots=True)

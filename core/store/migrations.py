@@ -346,4 +346,9 @@ MIGRATIONS: tuple[Migration, ...] = (
         },
         {"postgresql": "ALTER TABLE shared_chunks ALTER COLUMN body SET STORAGE EXTERNAL"},
     ),
+    # 19: `folders_by` is the process whose turn it is to import the watched folders, until `folders_until`.
+    (
+        "ALTER TABLE upkeep ADD COLUMN folders_by TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE upkeep ADD COLUMN folders_until DOUBLE PRECISION NOT NULL DEFAULT 0",
+    ),
 )

@@ -135,4 +135,11 @@ page_settings = Table(
     Column("version", BigInteger),
     Column("document", Text),
 )
-upkeep = Table("upkeep", metadata, Column("id", Integer, primary_key=True), Column("at", Double))
+upkeep = Table(
+    "upkeep",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Double),
+    Column("folders_by", Text),
+    Column("folders_until", Double),
+)

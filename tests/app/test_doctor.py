@@ -12,12 +12,17 @@ import pytest
 
 from core.app import App
 from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine, try_engines
+from core.documents import Access
 from core.legal.library.index_files import DATABASE
 from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
 from core.search.types import SearchQuery, SearchResult
 from support import invented
 from support.fake_engines import FakeEngine, results
+from support.reading import kept_workers
 from support.scripted_app import scripted_app
+from support.waiting import until
+
+__all__ = ["kept_workers"]
 
 NOON = datetime(2026, 1, 2, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 
@@ -162,3 +167,19 @@ def test_without_any_engine_the_setting_is_named() -> None:
         (check,) = [check for check in diagnose(app) if check.name == "搜索"]
     assert (check.ok, check.message) == (False, "没有可用的引擎")
     assert "SEARCH_PROVIDER_PRIORITY" in check.cure
+
+
+def test_the_watched_folders_are_listed_with_their_files(tmp_path: Path) -> None:
+    (tmp_path / "制度").mkdir()
+    (tmp_path / "制度" / "年假.txt").write_text("入职满一年的员工每年有十天年假。")
+    folders = f"{tmp_path / '制度'}, {tmp_path / '没有'}"
+    with scripted_app(says=[], DATA_DIR=str(tmp_path / "data"), DOCUMENTS_FOLDERS=folders) as (app, _):
+        app.begin_watching()
+        until(lambda: any(one.documents for one in app.documents.list_collections(Access())))
+        (collection,) = app.documents.list_collections(Access())
+        assert app.documents.wait_until_indexed(collection.id, Access(), seconds=60)
+        checks = {check.name: check for check in diagnose(app) if check.name.startswith("资料文件夹")}
+    assert checks["资料文件夹 制度"].ok
+    assert checks["资料文件夹 制度"].message.endswith("：1 个文件")
+    assert not checks["资料文件夹 没有"].ok
+    assert "DOCUMENTS_FOLDERS" in checks["资料文件夹 没有"].cure

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.base.settings import Settings
 from core.documents import Access, DocumentLibrary
 from core.reading import Reader, ReadingSettings
 from core.store import Database
@@ -19,11 +20,16 @@ OWNER = Access("owner")
 
 
 @pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.xdist_group("postgres"))])
-def open_library(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[], DocumentLibrary]]:
+def values(tmp_path: Path, request: pytest.FixtureRequest) -> Settings:
+    """Settings with a data folder, or with a PostgreSQL."""
+    url = request.getfixturevalue("postgres").new_database() if request.param == "postgresql" else ""
+    return loaded(DATA_DIR=str(tmp_path / "data"), DATABASE_URL=url).values
+
+
+@pytest.fixture
+def open_library(values: Settings) -> Iterator[Callable[[], DocumentLibrary]]:
     """Open libraries on one data folder, or on one PostgreSQL, as several processes would."""
     opened: list[tuple[DocumentLibrary, Database]] = []
-    url = request.getfixturevalue("postgres").new_database() if request.param == "postgresql" else ""
-    values = loaded(DATA_DIR=str(tmp_path / "data"), DATABASE_URL=url).values
     reader = Reader(ReadingSettings())
 
     def open() -> DocumentLibrary:

@@ -150,7 +150,7 @@ def test_two_libraries_on_one_folder_see_each_others_files(open_library: Callabl
     assert one.search("灯塔检修", OWNER, collections=[id])[0].document.name == "notes.txt"
 
 
-@pytest.mark.parametrize("open_library", ["folder"], indirect=True)
+@pytest.mark.parametrize("values", ["folder"], indirect=True)
 def test_files_are_private_on_the_disk(library: DocumentLibrary, tmp_path: Path) -> None:
     filled(library, lease_pdf=LEASE)
     folder = tmp_path / "data" / "documents"

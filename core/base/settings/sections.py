@@ -26,6 +26,7 @@ from core.base.settings.values import (
     Domains,
     Flag,
     Folder,
+    Folders,
     Language,
     LowerCase,
     Mirrors,
@@ -331,6 +332,9 @@ class DocumentSettings(Section):
     name = "documents"
     group = "数据与运行"
     enabled: Flag = Field(True, description="是否有资料库：读者自己的资料集，可以查找、在回答里引用和分享")
+    folders: Folders = Field(
+        (), description="服务器上的这些文件夹各成为一个资料集，所有访客可读；程序定时导入新的、改了的文件，移走删掉的"
+    )
     file_megabytes: Count = Field(25, ge=1, le=25, description="资料库里每个文件最大多少 MB")
     visitor_megabytes: Count = Field(2_000, ge=0, le=10**6, description="每位读者的文件一共最多多少 MB，0 为不限")
     visitor_files: Count = Field(5_000, ge=0, le=10**6, description="每位读者最多多少个文件，0 为不限")

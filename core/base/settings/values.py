@@ -128,6 +128,10 @@ def _folder(value: str) -> str:
     return value
 
 
+def _folders(value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(_folder, value))
+
+
 def _redis_address(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("地址应以 redis:// 或 rediss:// 开头")
@@ -267,6 +271,7 @@ UpperCase = BeforeValidator(lambda value: str(value).strip().upper())
 CommaList = BeforeValidator(_comma_list)
 OrNone = BeforeValidator(_none_as_empty)
 Names = Annotated[tuple[str, ...], CommaList, ValueFormat("逗号分隔")]
+Folders = Annotated[tuple[str, ...], CommaList, AfterValidator(_folders), ValueFormat("文件夹，逗号分隔")]
 Domains = Annotated[
     tuple[str, ...], OrNone, CommaList, AfterValidator(_domains), ValueFormat("主机名，逗号分隔，或 none")
 ]

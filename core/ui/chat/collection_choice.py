@@ -83,7 +83,7 @@ def _label(chosen: Sequence[Collection]) -> str:
 def _draw_box(app: App, collection: Collection, *, is_chosen: bool) -> None:
     key = f"collection-{collection.id}"
     st.session_state[key] = is_chosen  # an opened conversation may have chosen it
-    about = "" if collection.may_change else " :gray[分享给你的]"
+    about = f" :gray[{collection.origin_label}]" if collection.origin_label else ""
     label = f"{escape_label(shorten(collection.name, 40))}{about}"
     st.checkbox(label, key=key, on_change=_on_change, args=(app, collection, key))
 

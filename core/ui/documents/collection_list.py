@@ -54,7 +54,7 @@ def _draw_list(collections: Sequence[Collection]) -> None:
 
 def _row(collection: Collection) -> Markup:
     link = addresses.link(addresses.collection_query(collection.id))
-    shared = "" if collection.may_change else "分享给你的"
+    shared = collection.origin_label
     name = Markup('<a class="wy-go" href="%s">%s</a>') % (link, collection.name)
     mark = Markup(' <span class="wy-tag gray">%s</span>') % shared if shared else Markup()
     return Markup('<li>%s%s<span class="wy-dim">%s</span></li>') % (name, mark, " · ".join(facts_of(collection)))

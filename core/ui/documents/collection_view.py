@@ -17,6 +17,7 @@ from core.ui.escape import escape_label
 
 CHAT_PAGE = "pages/chat.py"
 READ_ONLY = "这是分享给你的资料集：可以查找、阅读、下载和提问，不能改动。"
+PUBLIC = "这是管理员提供的资料集，来自服务器上的文件夹：所有访客都可以查找、阅读、下载和提问，不能改动。"
 
 
 def draw(app: App, collection: Collection, words: str) -> None:
@@ -24,7 +25,7 @@ def draw(app: App, collection: Collection, words: str) -> None:
     st.header(escape_label(collection.name), anchor=False)
     _draw_actions(app, collection)
     if not collection.may_change:
-        st.info(READ_ONLY, icon=":material/visibility:")
+        st.info(PUBLIC if collection.is_public else READ_ONLY, icon=":material/visibility:")
     if collection.documents and document_search.draw(app, [collection], words):
         return
     if collection.may_change:
@@ -40,7 +41,7 @@ def _draw_actions(app: App, collection: Collection) -> None:
         if collection.documents and st.button("用它提问", key="ask-collection", icon=":material/forum:"):
             actions.begin_with_collection(ChosenCollection(collection.id, collection.name))
             st.switch_page(CHAT_PAGE)
-        if not collection.may_change:
+        if not (collection.may_change or collection.is_public):
             st.button(
                 "从我的资料库移出",
                 key="leave-collection",
