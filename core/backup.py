@@ -20,7 +20,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -298,6 +298,25 @@ def restore_backup(here: Installation, file: Path, *, force: bool = False) -> Co
         _replace_database(backup, here, staged)
         _replace_files(backup, here, folder)
     return contents
+
+
+def restore_folder(here: Installation, folder: Installation, *, force: bool = False) -> Contents:
+    """Put here what the data folder of another installation has, or of this one before it had a DATABASE_URL. The folder
+    stays as it is."""
+    if not (folder.data_dir / "database").is_dir():
+        raise RestoreError(
+            f"没有恢复：{folder.data_dir} 里没有问源的数据。", cure="请给出备份文件，或 DATA_DIR 的路径。"
+        )
+    here.data_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".restore-", dir=here.data_dir) as temporary:
+        file = Path(temporary) / "wenyuan.zip"
+        if is_same := folder.legal.resolve() == here.legal.resolve():  # the library is here already
+            folder = replace(folder, laws=LegalLibrary(Path(temporary)))
+        written = write_backup(folder, file)
+        contents = restore_backup(here, file, force=force)
+    if is_same:
+        here.laws.refresh()
+    return replace(contents, problem=written.problem)
 
 
 def _past_damage(action: Callable[[], T]) -> T:

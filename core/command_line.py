@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from core.answer.check_results import AnswerCheck
     from core.answer.message import Message, Mode
     from core.app import App
-    from core.backup import Installation
+    from core.backup import Contents, Installation
     from core.legal import (
         CaseFinding,
         ContractReview,
@@ -268,11 +268,13 @@ def _parser() -> argparse.ArgumentParser:
     setup_link.add_argument("--reset", action="store_true", help="先忘记所有管理者和以前的链接，此后只有新链接有效")
     setup_link.set_defaults(command=_setup_link)
 
-    backup = commands.add_parser("backup", help="备份：对话、设置和密钥、法规库，写成一个文件")
+    backup = commands.add_parser("backup", help="备份：对话、资料、设置和密钥、法规库，写成一个文件")
     backup.add_argument("file", metavar="FILE", type=Path, help="要写的文件，如 wenyuan-备份.zip；页面可以开着")
     backup.set_defaults(command=_backup)
-    restore = commands.add_parser("restore", help="从备份恢复；SQLite 与 PostgreSQL 之间也可以")
-    restore.add_argument("file", metavar="FILE", type=Path, help="backup 写的文件；请先停止页面")
+    restore = commands.add_parser("restore", help="从备份或数据文件夹恢复；SQLite 与 PostgreSQL 之间也可以")
+    restore.add_argument(
+        "file", metavar="FILE", type=Path, help="backup 写的文件，或没有用 DATABASE_URL 时的数据文件夹；请先停止页面"
+    )
     restore.add_argument("--force", action="store_true", help="替换这里已有的内容")
     restore.set_defaults(command=_restore)
 
@@ -811,12 +813,37 @@ def _restore(app: App, options: argparse.Namespace, output: Output) -> int:
 
     require_known_places(app.loaded_settings, RestoreError)
     print_note("正在检查备份……")
-    contents = restore_backup(_installation(app), options.file, force=options.force)
+    if options.file.is_dir():
+        contents = _restore_folder(app, options.file, force=options.force)
+    else:
+        contents = restore_backup(_installation(app), options.file, force=options.force)
     output.print_document(contents.to_json(), lambda: f"已恢复：{contents}。")
     print_note("环境变量不在备份里，请确认它们与原来一样，再启动页面。")
-    if app.database.damage_note:
-        print_note(app.database.damage_note)
-    return OK
+    for problem in filter(None, (app.database.damage_note, contents.problem)):
+        print_note(problem)
+    return FAILED if contents.problem else OK
+
+
+def _restore_folder(app: App, folder: Path, *, force: bool) -> Contents:
+    from core.backup import Installation, RestoreError, restore_folder
+    from core.base.settings import SavedSettingsFile
+    from core.documents import DocumentTransfer
+    from core.legal import LegalLibrary
+    from core.store import Database
+
+    settings = app.settings.in_folder(folder)
+    if not app.settings.database.url and settings.data_dir == app.settings.data_dir.resolve():
+        raise RestoreError(
+            f"没有恢复：{folder} 就是现在的数据文件夹。", cure="要迁移到 PostgreSQL，请先设置 DATABASE_URL。"
+        )
+    database = Database.from_settings(settings)
+    try:
+        documents, laws = DocumentTransfer.from_settings(settings, database), LegalLibrary(settings.data_dir)
+        saved = SavedSettingsFile(settings.data_dir)
+        source = Installation(database, saved, settings.data_dir, settings.data_dir, documents, laws)
+        return restore_folder(_installation(app), source, force=force)
+    finally:
+        database.close()
 
 
 def _installation(app: App) -> Installation:

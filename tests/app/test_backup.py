@@ -49,6 +49,8 @@ pytestmark = pytest.mark.xdist_group("postgres")
 SECRET = "一长串随机字符"
 KEYS = {"OPENAI_API_KEY": "sk-very-secret", "LLM_MODEL": "openai:gpt-5-mini"}
 NewInstallation = Callable[[str], Installation]
+URLS: dict[Path, str] = {}
+"""The database of an installation, by its data folder."""
 
 
 @pytest.fixture
@@ -67,6 +69,7 @@ def new(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Monk
             saved = SavedSettingsTable(database, secret=SECRET)
         documents = DocumentTransfer.from_settings(settings, database)
         laws = LegalLibrary(folder / "data", shared=SharedFiles(database) if url else None)
+        URLS[folder / "data"] = url
         made.append(Installation(database, saved, folder / "data", folder, documents, laws))
         return made[-1]
 
@@ -662,3 +665,27 @@ def test_all_servers_have_the_laws_of_a_backup(new: NewInstallation, tmp_path: P
     index = other.index()
     assert index
     assert sorted(law.name for law in index.laws()) == laws(old)
+
+
+def test_one_command_takes_a_data_folder_into_postgresql(
+    new: NewInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("core.command_line.USER_DIR", tmp_path)
+    old, target = new("sqlite"), new("postgresql")
+    ids = fill(old, tmp_path)
+    collection = fill_library(old, "合同", lease_pdf=LEASE)
+    monkeypatch.setenv("DATA_DIR", str(old.data_dir))
+    assert main(["restore", str(old.data_dir)]) == 1
+    assert "请先设置 DATABASE_URL" in capfd.readouterr().err
+    monkeypatch.setenv("DATABASE_URL", URLS[target.data_dir])
+    assert main(["restore", str(tmp_path / "laws")]) == 1
+    assert "里没有问源的数据" in capfd.readouterr().err
+    assert main(["restore", str(old.data_dir)]) == 0
+    assert "资料 1" in capfd.readouterr().out
+    assert shown(target, ids) == shown(old, ids)
+    assert shown_documents(target, collection)[:3] == shown_documents(old, collection)[:3]
+    assert shown_documents(target, collection)[3]
+    target.laws.refresh()
+    assert laws(target) == laws(old) != []
+    assert main(["restore", str(old.data_dir)]) == 1
+    assert "--force" in capfd.readouterr().err

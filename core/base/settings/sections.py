@@ -482,6 +482,12 @@ class Settings(BaseModel):
         path = Path(self.data.dir).expanduser()
         return path if path.is_absolute() else USER_DIR / path
 
+    def in_folder(self, folder: Path) -> Settings:
+        """Return these settings for data that is kept in a folder, without a PostgreSQL."""
+        database = self.database.model_copy(update={"url": None})
+        data = self.data.model_copy(update={"dir": str(folder.resolve())})
+        return self.model_copy(update={"database": database, "data": data})
+
 
 CORE_SECTIONS: tuple[type[Section], ...] = tuple(
     field.annotation
