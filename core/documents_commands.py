@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,9 +93,15 @@ def answer_options(app: App, options: argparse.Namespace) -> AnswerOptions:
     """Return the options of a question with its files and collections. Raise an AppError for one that cannot be used."""
     from core.run import AnswerOptions
 
-    files = tuple(app.reader.read_file(path.name, _read(path)) for path in options.file)
+    files = tuple(
+        app.reader.read_file(path.name, _read(path), on_page=partial(_report_page, path.name)) for path in options.file
+    )
     ids = tuple(collection.id for collection in _find_all(app, options.collection))
     return AnswerOptions(search=options.search, files=files, collections=ids, access=operator())
+
+
+def _report_page(name: str, place: int, count: int) -> None:
+    print(f"「{name}」是扫描件，正在识别第 {place}/{count} 页", file=sys.stderr, flush=True)
 
 
 def _read(path: Path) -> bytes:

@@ -11,6 +11,7 @@ app = session.app()
 chat = session.chat()
 set_page_title(chat.title)
 
+actions.submit_scanned(app)
 typed, stop_button = composer.draw(app)
 actions.stash_first_input(typed)
 conversation_sync.update_address()

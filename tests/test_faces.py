@@ -39,10 +39,10 @@ FACES = {
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
     """,
     "core.reading": """
-        DocumentComment FILE_KINDS FileError FilePart KINDS_IN_WORDS PASSAGE_CHARS Page PageKind Passage Place RankedPassages
+        DocumentComment FILE_KINDS FileError FilePart FileReading KINDS_IN_WORDS MAX_SCANNED_PAGES PASSAGE_CHARS Page PageKind Passage Place RankedPassages
         ReadOutcome Reader ReadingError ReadingSettings RecognizedPage SectionKind Span TextSection UPLOAD_KINDS count_instructions
-        decode_body decode_sections encode_sections is_attachment outline place_at places_between section_label select_passages
-        with_recognized
+        decode_body decode_sections encode_sections is_attachment is_recognition_installed outline place_at places_between
+        section_label select_passages with_recognized
     """,
     "core.llm": """
         CUT_OFF_REASONS ConnectionTestResult LOCAL_SERVICES ListedModel MAX_NAME_LENGTH Model ModelCallLimit

@@ -254,7 +254,7 @@ def _what_is_missing(unread: list[int], *, is_cut: bool, can_recognize: bool) ->
         parts.append(
             f"有 {len(unread)} 页没有识别出来（第 {shown} 页）。可以再试一次。"
             if can_recognize
-            else f"有 {len(unread)} 页是扫描的图像，没有文字层（第 {shown} 页）。{NO_RECOGNITION}"
+            else f"有 {len(unread)} 页只有图像，没有文字层（第 {shown} 页）。{NO_RECOGNITION}"
         )
     if is_cut:
         parts.append("文件太长，只读了前面的部分。")

@@ -11,7 +11,10 @@ NotAllowed = Literal["off", "address", "private", "denied", "insecure", "redirec
 NotDelivered = Literal["unreachable", "timeout", "refused", "login", "missing", "failed"]
 NotText = Literal["large", "complex", "binary", "script", "scanned", "locked", "broken", "empty"]
 Reason = NotAllowed | NotDelivered | NotText | OtherKind
-FileReason = Reason | Literal["kind", "many", "gone"]
+FileReason = Reason | Literal["kind", "many", "picture", "gone"]
+_HOW_TO_RECOGNIZE = (
+    "请先用别的软件识别文字；管理员用 pip install -r requirements-ocr.txt 装上文字识别后，这里可以直接读。"
+)
 
 
 class ReadingError(AppError):
@@ -65,7 +68,8 @@ class FileError(AppError):
         "binary": "不是认得的文件，没有读。请看看是不是选错了文件，或者换一种格式再试。",
         **{kind: f"是{other.name}，没有读。{other.advice}" for kind, other in OTHER_FILES.items()},
         "large": "太大，没有读。",
-        "scanned": "是扫描件，没有文字层，没有读。请先用别的软件识别文字；管理员用 pip install -r requirements-ocr.txt 装上文字识别后，这里可以直接读。",
+        "scanned": f"是扫描件，没有文字层，没有读。{_HOW_TO_RECOGNIZE}",
+        "picture": f"是图片，没有文字层，没有读。{_HOW_TO_RECOGNIZE}",
         "locked": "有密码，没有读。请去掉密码再试。",
         "empty": "里没有文字。",
         "missing": "没有第 {number} 页。",

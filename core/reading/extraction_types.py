@@ -42,9 +42,10 @@ class ExtractedText:
             self.kind,
             datetime.now(UTC),
             self.instructions,
-            self.is_cut,
+            self.is_cut or bool(self.unread_pages),
             self.sections,
             self.uncertain,
+            self.unread_pages,
         )
 
 

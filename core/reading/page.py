@@ -43,6 +43,8 @@ class Page:
     """Pages, sheets, headings and the like, by their position. Empty for a text that has none."""
     uncertain: tuple[tuple[int, int], ...] = ()
     """Start and end of recognized digits that may be wrong. They never support a statement."""
+    unread_pages: tuple[int, ...] = ()
+    """Numbers of the pages of a file that are pictures whose text was not recognized. It is not stored; `is_cut` is."""
 
     @classmethod
     def from_search_result(cls, result: SearchResult) -> Page:

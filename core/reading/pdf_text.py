@@ -67,9 +67,16 @@ def _page_text(document: pypdfium2.PdfDocument, number: int) -> tuple[str, bool]
     try:
         page = document[number - 1]
         words = clean(page.get_textpage().get_text_bounded()).strip()
-        return ("" if is_blank(words) else words), len(words) < FEW_CHARACTERS and _is_picture(page)
+        if is_blank(words):
+            return "", _has_anything(page)
+        return words, len(words) < FEW_CHARACTERS and _is_picture(page)
     except pypdfium2.PdfiumError:  # one broken page among good ones
         return "", False
+
+
+def _has_anything(page: pypdfium2.PdfPage) -> bool:
+    """Return whether something is drawn on a page: its letters may be drawings, too."""
+    return next(page.get_objects(max_depth=1), None) is not None
 
 
 def _is_picture(page: pypdfium2.PdfPage) -> bool:

@@ -20,22 +20,26 @@ from core.reading.download import Downloader, FetchTarget
 from core.reading.errors import FileError, ReadingError
 from core.reading.extraction_types import DocumentComment, ExtractedText, NotReadable
 from core.reading.file_parts import FIRST_PART_PAGES, MAX_FILE_PAGES, PART_PAGES, FilePart, join_parts
-from core.reading.page import MAX_FILE_TEXT, Page
+from core.reading.page import MAX_FILE_TEXT, Page, PageKind
 from core.reading.page_cache import CachedPage, PageCache
 from core.reading.recognition_types import RecognizedPage
-from core.reading.recognized_text import recognized_page
-from core.reading.recognizer import Recognizer, is_installed
+from core.reading.recognized_text import recognized_page, with_recognized
+from core.reading.recognizer import Recognizer, is_recognition_installed
 from core.reading.settings import ReadingSettings
 from core.reading.worker_pool import WorkerPool
 
 log = logging.getLogger(__name__)
 
 ReadOutcome = Page | ReadingError
+OnPage = Callable[[int, int], object]
+"""Callback with the place of a scanned page among those that are recognized, and their count."""
 
 MAX_PROCESSES = 4
 FILE_TIMEOUT = 20.0
 """Seconds for one file, including the start of a process on a busy machine."""
 START_TIMEOUT = 60.0
+MAX_SCANNED_PAGES = 20
+"""Pages of one attached file that are recognized: a reader waits for them, up to two minutes."""
 PICTURE_TIMEOUT = 300.0
 """Seconds for one page to be recognized, including the wait for the pages of others."""
 
@@ -116,13 +120,40 @@ class Reader:
         except NotReadable as error:
             raise ReadingError(error.reason) from None
 
-    def read_file(self, name: str, body: bytes) -> Page:
-        """Read a file that a reader attached. Raise FileError."""
+    def read_file(
+        self,
+        name: str,
+        body: bytes,
+        *,
+        scanned_pages: int = MAX_SCANNED_PAGES,
+        deadline: Deadline | None = None,
+        on_page: OnPage = lambda _place, _count: None,
+    ) -> Page:
+        """Read a file that a reader attached. Raise FileError.
+
+        The first `scanned_pages` of its pages that are pictures are recognized, which takes seconds for each: `on_page` is
+        called before each, with its place among them, from 1, and their count. Cancelling the deadline ends that."""
         shown = check_file(name, len(body), megabytes=self.max_megabytes)
-        whole = join_parts(list(self._file_parts(shown, body, Deadline(FILE_TIMEOUT))))
+        parts = list(self._file_parts(shown, body, Deadline(FILE_TIMEOUT)))
+        pictures = [number for part in parts for number in part.unread_pages][:scanned_pages]
+        if pictures and self.can_recognize:
+            pages = self._recognize_until(shown, body, pictures, deadline or Deadline(float("inf")), on_page)
+            parts = [with_recognized(part, pages) if part.unread_pages else part for part in parts]
+        whole = join_parts(parts)
         if not whole.text:
-            raise FileError("scanned", name=shown)
+            raise _no_text_error(shown, whole.kind, has_pictures=bool(whole.unread_pages))
         return file_page(shown, whole)
+
+    def _recognize_until(
+        self, name: str, body: bytes, numbers: Sequence[int], deadline: Deadline, on_page: OnPage
+    ) -> list[RecognizedPage]:
+        """Return the pages that were recognized before the deadline was cancelled."""
+        pages: list[RecognizedPage] = []
+        with suppress(Cancelled):
+            for place, number in enumerate(numbers, 1):
+                on_page(place, len(numbers))
+                pages += self.recognize_pages(name, body, [number], deadline=deadline)
+        return pages
 
     def read_file_parts(self, name: str, body: bytes, *, megabytes: int | None = None) -> Iterator[FilePart]:
         """Yield the parts of a file in order: a PDF as its first 10 pages, then 40 each; another file as one part.
@@ -130,17 +161,17 @@ class Reader:
         Parts whose pages are all pictures have no text. Raise FileError, for a file in which no part has text at the
         end unless `can_recognize`. `megabytes` is the limit of the size, if that is not the one of attachments."""
         shown = check_file(name, len(body), megabytes=megabytes or self.max_megabytes)
-        has_text = False
+        has_text = has_pictures = False
         for part in self._file_parts(shown, body):
-            has_text = has_text or bool(part.text)
+            has_text, has_pictures = has_text or bool(part.text), has_pictures or bool(part.unread_pages)
             yield part
-        if not has_text and not self.can_recognize:
-            raise FileError("scanned", name=shown)
+        if not has_text and not (self.can_recognize and has_pictures):
+            raise _no_text_error(shown, part.kind, has_pictures=has_pictures)
 
     @property
     def can_recognize(self) -> bool:
         """Return whether text can be recognized in pictures: whether the extra of requirements-ocr.txt is installed."""
-        return is_installed()
+        return is_recognition_installed()
 
     def recognize_pages(
         self, name: str, body: bytes, numbers: Iterable[int], *, deadline: Deadline | None = None
@@ -254,3 +285,9 @@ class Reader:
         if self._cache:
             self._cache.put(target.url, CachedPage(page, is_public=download.is_public))
         return page
+
+
+def _no_text_error(name: str, kind: PageKind, *, has_pictures: bool) -> FileError:
+    if not has_pictures:
+        return FileError("empty", name=name)
+    return FileError("picture" if kind == "image" else "scanned", name=name)

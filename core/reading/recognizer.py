@@ -20,7 +20,7 @@ _LIBRARIES = ("rapidocr", "onnxruntime", "cv2")
 
 
 @cache
-def is_installed() -> bool:
+def is_recognition_installed() -> bool:
     """Return whether the libraries of requirements-ocr.txt are there."""
     return all(importlib.util.find_spec(name) for name in _LIBRARIES)
 

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import suppress
 
+from core.answer import join_numbers
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
 from core.base.http import Cancelled, Deadline
 from core.base.threads import run_in_thread
 from core.base.web_addresses import is_web_url
-from core.reading import Page, Reader, ReadOutcome
+from core.reading import MAX_SCANNED_PAGES, Page, Reader, ReadOutcome, is_recognition_installed
 from core.run.run_sources import RunSources
 from core.search.types import Source
 
@@ -88,6 +89,19 @@ def attach_files(run_sources: RunSources, files: Sequence[Page]) -> Iterator[Run
         yield PageRead(source, instructions=file.instructions)
         if file.instructions:
             yield _instructions_notice(source)
+        if file.unread_pages:
+            yield _unread_notice(file)
+
+
+def _unread_notice(file: Page) -> Notice:
+    """Return the notice on the pages of a file that are pictures, and were not recognized."""
+    pages = join_numbers(file.unread_pages, "、", "–")
+    what = f"附件「{file.title}」第 {pages} 页只有图像，其中的文字没有识别，回答没有用到。"
+    if not is_recognition_installed():
+        what += "管理员用 pip install -r requirements-ocr.txt 装上文字识别后可以读。"
+    elif sum(section.is_recognized for section in file.sections) >= MAX_SCANNED_PAGES:
+        what += f"每个附件最多识别 {MAX_SCANNED_PAGES} 页；更多的请放进「资料库」，在后台识别。"
+    return Notice("unread_pages", what)
 
 
 def _instructions_notice(source: Source) -> Notice:

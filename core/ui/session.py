@@ -13,7 +13,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from core.answer.events import Checked
 from core.answer.message import Message, Mode, new_id, questions_by_answer
 from core.app import App, shared_app
-from core.reading import Page
+from core.reading import FileReading, Page
 from core.run import Question, Revision, Run
 from core.search import SessionCache
 from core.store import ChosenCollection
@@ -91,6 +91,10 @@ class ChatState:
     """Files that were read and wait for the next accepted question."""
     waiting_bodies: dict[str, bytes] = field(default_factory=dict)
     """Bytes of the PDFs among them, by their address."""
+    scans: tuple[FileReading, ...] = ()
+    """Files whose pages are being recognized for the next question."""
+    scanned_question: str = ""
+    """The question that is sent when they are."""
     files: dict[str, tuple[Page, ...]] = field(default_factory=dict)
     """Files attached to questions of the conversation, by the question's id, newest last."""
     may_have_stored_files: bool = False

@@ -24,7 +24,7 @@ from core.command_line import main
 from core.legal import Author, legal_export
 from core.search.engines.bundled import BundledEngine
 from core.search.results import EngineResults
-from support import invented, web_pages
+from support import invented
 from support.app_server import free_port, wait_for
 from support.base import ROOT
 from support.command import EMBEDDED, Core, Done, core
@@ -601,13 +601,13 @@ def test_a_guiding_case_is_found_by_its_number_and_an_empty_library_says_what_fi
 def test_word_documents_are_verified_and_given_back_with_comments(laws: Core, tmp_path: Path) -> None:
     draft, other, out = tmp_path / "起诉状.docx", tmp_path / "扫描.pdf", tmp_path / "out"
     draft.write_bytes(word_file("依《灯塔法》第九十九条。"))
-    other.write_bytes(web_pages.DRAWING)
+    other.write_bytes(b"")
     told = laws("law", "verify", str(draft), str(other), "--docx", str(out))
     assert (told.returncode, told.stdout) == (
         1,
         "起诉状.docx\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n共引用 1 处：有问题 1\n",
     )
-    assert "「扫描.pdf」只有扫描的图像" in told.stderr
+    assert "「扫描.pdf」里没有文字" in told.stderr
     (file,) = out.iterdir()
     assert file.name == "起诉状（批注）.docx"
     comments = [comment.text for comment in docx.Document(str(file)).comments]

@@ -91,14 +91,14 @@ def test_what_the_end_of_the_program_interrupts_goes_on_at_the_next_start(
 def test_without_the_extra_it_is_said_what_is_missing(
     open_library: Callable[[], DocumentLibrary], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader_module, "is_installed", lambda: False)
+    monkeypatch.setattr(reader_module, "is_recognition_installed", lambda: False)
     library = open_library()
     mixed = joined(pdf_file(["第一页有文字层，写着灯塔的守则。" * 3]), file_of("PDF", scan(RENT)))
     id, some = add(library, "合同.pdf", mixed)
     whole = library.add_document(id, "扫描.pdf", file_of("PDF", scan(RENT)), OWNER)
     assert library.wait_until_indexed(id, OWNER, seconds=60)
     assert some().state is DocumentState.INDEXED
-    assert "有 1 页是扫描的图像，没有文字层（第 2 页）。" in some().reason
+    assert "有 1 页只有图像，没有文字层（第 2 页）。" in some().reason
     unread = library.open_document(whole.id, OWNER)
     assert unread.state is DocumentState.UNREADABLE
     assert "是扫描件，没有文字层" in unread.reason

@@ -56,7 +56,7 @@ OTHERS = {
     "包.zip": (word_files.archive({"合同.txt": "押金"}), "archive", "请先解压"),
     "包.rar": (b"Rar!\x1a\x07\x01\0" + bytes(99), "archive", "请先解压"),
     "包.7z": (b"7z\xbc\xaf\x27\x1c" + bytes(99), "archive", "请先解压"),
-    "图.png": (png_file(), "scanned", "没有文字层"),
+    "图.png": (png_file(), "picture", "是图片，没有文字层.*requirements-ocr.txt"),
     "空.pdf": (b"", "empty", "没有文字"),
     "乱.docx": (bytes(range(256)) * 40, "binary", "不是认得的文件"),
     "程序.exe": (b"MZ\x90\0", "kind", "只读"),

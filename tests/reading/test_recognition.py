@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.base.http import Cancelled, Deadline
-from core.reading import FilePart, Reader, ReadingSettings
+from core.reading import FileError, FilePart, Reader, ReadingSettings
 from core.reading.pictures import Picture
 from core.reading.recognition_types import RecognizedPage
 from core.reading.recognized_text import with_recognized
@@ -19,6 +19,7 @@ from core.reading.recognizer import Recognizer
 from support.pdf_files import pdf_file
 from support.scans import blank, file_of, one_recognizer, scan, smear, write
 from support.waiting import until
+from support.web_pages import DRAWING
 
 LINES = [
     "租赁合同",
@@ -148,6 +149,22 @@ def test_pages_with_and_without_text_stay_in_order(reader: Reader) -> None:
     assert (first[:8], second, third[:3]) == ("第一页有文字层，", "扫描的第二页写着2,580元。", "末页，")
     marks = [(section.number, section.is_recognized, part.text[section.start :][:3]) for section in part.sections]
     assert marks == [(1, False, "第一页"), (2, True, "扫描的"), (3, False, "末页，")]
+
+
+def test_of_an_attached_file_no_more_pages_are_recognized_than_a_reader_waits_for(reader: Reader) -> None:
+    body = file_of("PDF", scan(LINES[1]), scan(LINES[2]), scan(LINES[3]))
+    told: list[tuple[int, int]] = []
+    page = reader.read_file("扫描.pdf", body, scanned_pages=2, on_page=lambda place, count: told.append((place, count)))
+    assert page.text == f"{LINES[1]}\n\n{LINES[2]}"
+    assert (page.unread_pages, page.is_cut, told) == ((3,), True, [(1, 2), (2, 2)])
+    with pytest.raises(FileError, match="里没有文字"):
+        reader.read_file("空白.png", file_of("PNG", blank((300, 300))))
+
+
+def test_letters_that_are_drawings_are_recognized(reader: Reader) -> None:
+    """Without a text layer, and without a picture: a square here."""
+    (part,) = reader.read_file_parts("图纸.pdf", DRAWING)
+    assert part.unread_pages == (1,)
 
 
 def test_an_empty_page_has_no_text(reader: Reader) -> None:

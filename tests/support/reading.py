@@ -22,5 +22,6 @@ class KeptWorkers(WorkerPool):
 
 @pytest.fixture(autouse=True)
 def kept_workers(workers: KeptWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every App of a test reads with them."""
+    """Every App of a test reads with them. No App recognizes text, unless a test says so (`support.scans.one_recognizer`)."""
     monkeypatch.setattr(reader, "WorkerPool", lambda *_, **__: workers)
+    monkeypatch.setattr(reader, "is_recognition_installed", lambda: False)

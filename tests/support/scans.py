@@ -14,7 +14,8 @@ import pytest
 from filelock import FileLock
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from core.reading.recognizer import is_installed
+from core.reading import reader
+from core.reading.recognizer import is_recognition_installed
 
 A4 = (1_654, 2_339)
 """At 200 pixels for each inch, like the size of the letters."""
@@ -25,9 +26,10 @@ _ONE_AT_A_TIME = Path(tempfile.gettempdir()) / f"wenyuan-recognition-{os.getuid(
 @contextmanager
 def one_recognizer() -> Iterator[None]:
     """Wait until no other process of the tests recognizes text: it takes 600 MB. Skip where it is not installed."""
-    if not is_installed():
+    if not is_recognition_installed():
         pytest.skip("the extra of requirements-ocr.txt is not installed")
-    with FileLock(_ONE_AT_A_TIME, is_singleton=True):
+    with FileLock(_ONE_AT_A_TIME, is_singleton=True), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "is_recognition_installed", is_recognition_installed)
         yield
 
 

@@ -60,12 +60,34 @@ def _handle_input(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> N
     elif unread:
         chat.refusal = unread + attachments.NOT_SENT * bool(typed.strip())
         st.session_state[session.CHAT_INPUT] = typed
+    elif chat.scans and files:
+        chat.scanned_question = typed if typed.strip() else attachments.DEFAULT_QUESTION
     elif typed.strip() or chat.waiting_files:
         ask(app, typed if typed.strip() else attachments.DEFAULT_QUESTION)
         chat = session.chat()
         if chat.refusal:
             chat.refusal += STILL_IN_BOX
             st.session_state[session.CHAT_INPUT] = typed
+
+
+def submit_scanned(app: App) -> None:
+    """Send the question that has waited for its files to be recognized, once they are."""
+    chat = session.chat()
+    if not chat.scans or not all(scan.is_done for scan in chat.scans):
+        return
+    unread, typed = attachments.take_scans(), chat.scanned_question
+    chat.scanned_question = ""
+    if not typed:
+        chat.refusal = unread
+        return
+    if unread:
+        chat.refusal = unread + attachments.NOT_SENT
+    else:
+        ask(app, typed)
+        chat = session.chat()
+        chat.refusal += STILL_IN_BOX * bool(chat.refusal)
+    if chat.refusal:
+        st.session_state[session.CHAT_INPUT] = typed
 
 
 def ask(app: App, text: str) -> None:

@@ -11,7 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.answer import ATTACHED
 from core.app import App
-from core.reading import FileError, Page, Reader
+from core.reading import FileError, FileReading, Page, Reader
 from core.ui import conversation_sync, session
 from core.ui.escape import escape_label
 from core.ui.uploads import ChatInputResult
@@ -31,22 +31,45 @@ def split_input(typed: ChatInputResult) -> tuple[str, Sequence[UploadedFile]]:
 
 
 def read_uploads(app: App, files: Sequence[UploadedFile]) -> str:
-    """Read uploads and keep them for the next question. Returns the problems of files that cannot be read."""
+    """Read uploads and keep them for the next question. Those with scanned pages begin to be recognized. Returns the problems of
+    files that cannot be read."""
     chat, problems = session.chat(), list[str]()
     for file in files:
         try:
-            _add_file(chat, app.reader, file)
+            if len(chat.waiting_files) + len(chat.scans) >= app.reader.max_files:
+                raise FileError("many", name=file.name, most=app.reader.max_files)
+            if page := _read_without_recognition(app.reader, file):
+                _add_file(chat, page, file.getvalue())
+            else:
+                chat.scans += (FileReading(app.reader, file.name, file.getvalue()),)
         except FileError as error:
             problems.append(str(error))
     return "".join(problems)
 
 
-def _add_file(chat: session.ChatState, reader: Reader, file: UploadedFile) -> None:
-    """Read a file. The bytes of a PDF are kept, to show its pages."""
-    if len(chat.waiting_files) >= reader.max_files:
-        raise FileError("many", name=file.name, most=reader.max_files)
-    body = file.getvalue()
-    page = reader.read_file(file.name, body)
+def _read_without_recognition(reader: Reader, file: UploadedFile) -> Page | None:
+    """Return the file; None if text can be recognized on pages of it. Raise FileError."""
+    try:
+        page = reader.read_file(file.name, file.getvalue(), scanned_pages=0)
+    except FileError as error:
+        if error.reason in ("scanned", "picture") and reader.can_recognize:
+            return None
+        raise
+    return None if page.unread_pages and reader.can_recognize else page
+
+
+def take_scans() -> str:
+    """Keep the files that were recognized for the next question. Returns the problems of those that could not be."""
+    chat = session.chat()
+    scans, chat.scans = chat.scans, ()
+    for scan in scans:
+        if scan.page:
+            _add_file(chat, scan.page, scan.body)
+    return "".join(scan.problem for scan in scans)
+
+
+def _add_file(chat: session.ChatState, page: Page, body: bytes) -> None:
+    """Keep a file. The bytes of a PDF are kept too, to show its pages."""
     chat.waiting_files = tuple({known.address: known for known in (*chat.waiting_files, page)}.values())
     if page.kind == "pdf":
         chat.waiting_bodies[page.address] = body

@@ -12,7 +12,7 @@ from core.documents import Collection
 from core.reading import UPLOAD_KINDS
 from core.search import NO_WEB_ENGINE
 from core.ui import session
-from core.ui.chat import actions, attachments, collection_choice, search_switch, settings_panel
+from core.ui.chat import actions, attachments, collection_choice, scanned_files, search_switch, settings_panel
 from core.ui.escape import escape_label
 from core.ui.settings import own_key
 from core.ui.uploads import ChatInputResult, chat_field
@@ -58,6 +58,7 @@ def _draw_notes(app: App, collections: Sequence[Collection] | None) -> None:
         st.warning(escape_label(chat.refusal), icon=":material/edit_note:")
     collection_choice.draw_missing(app, collections)
     attachments.draw_waiting()
+    scanned_files.draw()
 
 
 def _draw_search_switch(*, available: bool) -> None:

@@ -99,7 +99,7 @@ def test_its_text_is_kept_once_and_shown_with_every_answer(app: App, server: Ope
 
 def test_what_cannot_be_read_is_said_and_the_question_waits_with_the_rest(app: App, server: OpenAIServer) -> None:
     page = attach(open_page(), "违约金怎么算？", ("扫描.pdf", pages.DRAWING), ("租约.docx", LEASE))
-    assert "只有扫描的图像" in values(page.warning)
+    assert "是扫描件，没有文字层" in values(page.warning)
     assert put_back(page) == "违约金怎么算？"
     assert not server.requests
     assert [button.label for button in page.button if "detach" in (button.key or "")] == ["租约\\.docx"]

@@ -526,7 +526,7 @@ def test_several_drafts_of_several_kinds_at_once() -> None:
         "起诉状\\.docx：共引用 5 处：有问题 2 · 只查到条文存在 2 · 未核 1",
         "空\\.txt：共引用 0 处",
     ]
-    assert "只有扫描的图像" in values(page.warning)
+    assert "是扫描件，没有文字层" in values(page.warning)
     assert "没有找到法条的引用" in values(page.info)
     assert [one.proto.label for one in page.get("download_button")].count("下载带批注的 Word") == 2
 
