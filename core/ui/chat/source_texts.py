@@ -37,6 +37,7 @@ from core.ui.chat.answer import draw_source_list
 from core.ui.escape import draw_html, escape_label
 
 NOT_STORED = "没有保存这个来源的文字：还没有存好、已经损坏，或管理员没有开启保存。"
+NO_PAGES = "原页看不到：这份 PDF 的原件没有保存，或者它在别人的资料库里。"
 WANTED = "passage-wanted"
 """Key of the field: an answer's id, the number of a source, a position in its text, `text` or `page`, and a number that is new
 for each click, with `/` between them."""
@@ -155,6 +156,8 @@ def _draw_read(app: App, entry: Message, source: Source) -> None:
         _draw_text(page, spans, wanted, has_pages=has_pages)
     if spans:
         draw_html(_count_html(spans))
+    if source.read == "file" and not has_pages and page.title.lower().endswith(".pdf"):
+        st.caption(NO_PAGES)
     st.caption(f"{reading_note(page, source)}共 {len(page.text):,} 字，校验值 {page.hash[:12]}。")
 
 

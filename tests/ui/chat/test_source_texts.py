@@ -13,8 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.html.text_window import WHOLE_TEXT, WINDOW
 from core.app import App
+from core.documents import Access
 from core.ui import identity
-from core.ui.chat.source_texts import WANTED
+from core.ui.chat.source_texts import NO_PAGES, WANTED
 from support.openai_server import OpenAIServer, openai_server
 from support.pages import ask, html, open_page, rerun, serving
 from support.pdf_files import pdf_file
@@ -123,6 +124,38 @@ def test_a_share_shows_the_pages_until_it_is_withdrawn(app: App, monkeypatch: py
     be(OTHERS, monkeypatch)
     assert pictures(want_page(reader, click=2)) == []
     assert "没有保存这个来源的文字" in "".join(one.value for one in reader.info)
+
+
+def test_the_pages_of_a_file_in_a_collection_are_for_those_who_may_open_that(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = Access(identity.reader())
+    collection = app.documents.create_collection("合同", access)
+    app.documents.add_document(collection.id, "租约.pdf", LEASE, access)
+    assert app.documents.wait_until_indexed(collection.id, access, seconds=60)
+    page = open_page()
+    page.checkbox(key=f"collection-{collection.id}").check()
+    page = rerun(ask(rerun(page), "逾期付款的违约金怎么算？"))
+    app.outbox.flush(10)
+    assert len(pictures(want_page(page))) == 1
+    share = app.store.share(page.session_state["chat"].conversation_id, visitor_id=identity.reader())
+    be(OTHERS, monkeypatch)
+    reader = open_page(s=share)
+    want_page(reader)
+    assert pictures(reader) == []
+    assert f">{PENALTY}<" in html(reader)  # the text that the answer used
+    assert NO_PAGES in [one.value for one in reader.caption]
+
+
+def test_a_file_whose_bytes_were_not_kept_says_so(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    be(MINE, monkeypatch)
+    model = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k", "LLM_MODEL": "openai:reply"}
+    with serving(READING_KEPT_FILE_MEGABYTES="0", CHAT_FOLLOW_UPS="0", **model) as app:
+        page = want_page(answered_page(app))
+        assert pictures(page) == []
+        assert f">{PENALTY}<" in html(page)
+        assert NO_PAGES in [one.value for one in page.caption]
+        assert "看这一页" not in [button.label for button in page.button]
 
 
 def test_the_pages_of_a_deleted_conversation_are_gone(app: App) -> None:
