@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import urllib.error
 import urllib.request
@@ -12,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, expect
+from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from support.app_server import AppServer
 from support.axe import judge
@@ -168,11 +169,11 @@ def test_a_picture_has_no_address_that_anybody_else_could_ask_for(
     assert address.startswith("data:image/png;base64,")
     assert not [url for url in asked if not url.startswith(("data:", f"{server.url}/static/"))]
     png = b64decode(address.partition(",")[2])
-    for name in ("image/png", ""):  # as Streamlit names its own pictures: by their bytes and their type
-        key = hashlib.new("sha224", png, usedforsecurity=False)
-        key.update(name.encode())
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(f"{server.url}/media/{key.hexdigest()}.png")
+    id = MemoryMediaFileStorage("/media").load_and_get_id(png, "image/png", MediaFileKind.MEDIA)
+    with pytest.raises(
+        urllib.error.HTTPError, match="404"
+    ):  # where Streamlit would have it, for whoever has the same page
+        urllib.request.urlopen(f"{server.url}/media/{id}.png")
 
 
 def test_the_desk_goes_to_the_passage_and_shows_its_page(with_lease: Callable[..., Visitor]) -> None:
@@ -218,3 +219,20 @@ def test_of_a_long_text_the_rest_is_a_click_away(
     expect(text).to_contain_text("第 3000 款")
     dialog(visitor).get_by_role("button", name="前面还有").click()
     expect(text).not_to_contain_text("第 3000 款")
+
+
+def test_a_tap_shows_the_card_and_the_button_in_it_the_passage(
+    server: AppServer, model_server: OpenAIServer, visit: Visit, tmp_path: Path
+) -> None:
+    model_server.reply = in_turn([ABOUT_LEASE])
+    visitor = visit(server, width=390, touch=True)
+    ask_about(visitor, tmp_path, [("租约.pdf", LEASE)], "租金怎么付？")
+    visitor.answered("参考文献")
+    chip = chips(visitor).nth(1)
+    chip.tap()
+    expect(chip.locator(".wy-card")).to_be_visible()
+    expect(chip.locator(".wy-card")).to_contain_text("第 3 页")
+    expect(dialog(visitor)).to_have_count(0)
+    chip.get_by_role("button", name="在原文中查看").tap()
+    expect(dialog(visitor).locator("mark.wanted")).to_be_in_viewport()
+    expect(dialog(visitor).locator("mark.wanted")).to_contain_text(PENALTY)
