@@ -145,6 +145,40 @@ def test_every_export_says_the_pages() -> None:
     assert ("pages" in second, second["places"]) == (False, ["「价目」第 3 行"])
 
 
+SLIDES = replace(
+    sectioned_page("计划.pptx", ("年度计划\n", "灯塔牌透镜在六月更换。\n")),
+    sections=(TextSection(0, "slide", 1), TextSection(6, "slide", 2)),
+)
+CONTRACT = replace(
+    sectioned_page("合同.docx", ("付款方式\n按季度付款。\n合同的押金为 7,000 元。\n",)),
+    sections=(TextSection(0, "heading", title="付款方式", level=1, first_line=0),),
+)
+OFFICE = {2: SHEET, 3: SLIDES, 4: CONTRACT}
+OFFICE_ANSWER = "灯塔牌灯罩的单价为 18 元[2]。灯塔牌透镜在六月更换[3]。合同的押金为 7,000 元[4]。"
+OFFICE_PLACES = {"价目.xlsx": "「价目」第 3 行", "计划.pptx": "幻灯片 2", "合同.docx": "「付款方式」第 2 段"}
+
+
+def test_rows_slides_and_paragraphs_are_named_in_the_chip_the_references_and_every_export() -> None:
+    sources = tuple(
+        Source(n, one.title, one.address, "", read="file", characters=one.length) for n, one in OFFICE.items()
+    )
+    texts = source_texts(sources, OFFICE)
+    check = with_places(check_answer(OFFICE_ANSWER, texts), texts)
+    read = tuple(PageRead(source) for source in sources)
+    said = Message("assistant", OFFICE_ANSWER, (*read, Checked(check), Answer(OFFICE_ANSWER, sources)), sources, id="a")
+    annotated = annotate(OFFICE_ANSWER, check)
+    chips = str(render_annotated(annotated.text, annotated, sources))
+    word = docx.Document(BytesIO(export.as_word("合同", [said])))
+    lines = [
+        *"\n".join(paragraph.text for paragraph in word.paragraphs).splitlines(),
+        *export.as_markdown("合同", [said]).replace("\\", "").splitlines(),
+        *re.sub("<[^>]*>", "", str(export.as_html("合同", [said])).replace("<li", "\n<li")).splitlines(),
+    ]
+    for name, place in OFFICE_PLACES.items():
+        assert f"<small>{place}</small>" in chips
+        assert len([line for line in lines if name in line and place in line]) == 3, name
+
+
 def test_a_stored_check_has_its_places_again_without_storing_them() -> None:
     stored, said = encode_message(message()), message()
     assert "第 2 页" not in stored

@@ -187,7 +187,8 @@ def _draw_ways(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan) ->
     place = spans.index(wanted)
     if place:
         _draw_way("上一处", "before", position=spans[place - 1].start, window=None)
-    st.markdown(_place_label(page, wanted, place, len(spans)), width="content")
+    if label := _place_label(page, wanted, place, len(spans)):
+        st.markdown(label, width="content")
     if place + 1 < len(spans):
         _draw_way("下一处", "after", position=spans[place + 1].start, window=None)
 
