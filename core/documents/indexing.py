@@ -183,12 +183,12 @@ class Indexer:
         body = self._files.read(document.id)
         pieces, passages = PieceCutter(), PassageCutter(document.name)
         unread: list[int] = []
-        is_cut = False
+        end: str | None = None
         try:
             for part in self._parts(document, body):
                 self._store(document, part, pieces, passages)
                 unread += part.unread_pages
-                is_cut = part.is_cut
+                end = part.end if part.is_cut else None
                 if self._closing.is_set():
                     raise Cancelled
         except FileError as error:
@@ -199,7 +199,7 @@ class Indexer:
             return DocumentState.RECOGNIZING, ""
         if not pieces.length:
             return DocumentState.UNREADABLE, NOTHING_RECOGNIZED
-        return DocumentState.INDEXED, _what_is_missing(unread, is_cut=is_cut, can_recognize=self._reader.can_recognize)
+        return DocumentState.INDEXED, _what_is_missing(unread, end=end, can_recognize=self._reader.can_recognize)
 
     def _parts(self, document: Document, body: bytes) -> Iterator[FilePart]:
         """Yield the parts of a file, with the text of scanned pages in the thread that recognizes them."""
@@ -247,7 +247,7 @@ class Indexer:
             self.remove(removal)
 
 
-def _what_is_missing(unread: list[int], *, is_cut: bool, can_recognize: bool) -> str:
+def _what_is_missing(unread: list[int], *, end: str | None, can_recognize: bool) -> str:
     parts = []
     if unread:
         shown = "、".join(map(str, unread[:5])) + ("……" if len(unread) > 5 else "")
@@ -256,6 +256,6 @@ def _what_is_missing(unread: list[int], *, is_cut: bool, can_recognize: bool) ->
             if can_recognize
             else f"有 {len(unread)} 页只有图像，没有文字层（第 {shown} 页）。{NO_RECOGNITION}"
         )
-    if is_cut:
-        parts.append("文件太长，只读了前面的部分。")
+    if end is not None:
+        parts.append(f"文件太长，只读到{end}。" if end else "文件太长，只读了前面的部分。")
     return "".join(parts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.reading.extraction_types import ExtractedText
 from core.reading.page import MAX_FILE_TEXT, PageKind
 from core.reading.prompt_injection import count_instructions
-from core.reading.sections import TextSection, shift_sections
+from core.reading.sections import TextSection, place_at, shift_sections
 
 FIRST_PART_PAGES, PART_PAGES = 10, 40
 """Pages of a PDF in its first part, which can be used at once, and in each of the others."""
@@ -39,6 +39,12 @@ class FilePart:
     """Numbers of the pages in this part that are pictures without a text layer."""
     uncertain: tuple[tuple[int, int], ...] = ()
     """Start and end of recognized values in this part's text that may be wrong."""
+
+    @property
+    def end(self) -> str:
+        """Place where this part ends, as readers name it: 「价目」第 24831 行. Empty for a text without places."""
+        place = place_at(self.text, self.sections, max(len(self.text) - 1, 0))
+        return place.label if place else ""
 
     @classmethod
     def from_extracted(cls, found: ExtractedText, *, first_page: int, is_cut: bool) -> FilePart:
