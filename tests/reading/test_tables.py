@@ -110,7 +110,12 @@ def test_a_formula_that_was_never_calculated_is_said_to_be_one(reader: Reader) -
 
 
 def test_merged_cells_are_in_each_of_their_rows(reader: Reader) -> None:
-    rows = [["区域", "月份", "收入"], ["北岬", "一月", 3], [None, "二月", 4], ["南湾", "一月", 5]]
+    rows: list[Sequence[object]] = [
+        ["区域", "月份", "收入"],
+        ["北岬", "一月", 3],
+        [None, "二月", 4],
+        ["南湾", "一月", 5],
+    ]
     page = reader.read_file("a.xlsx", xlsx_file({"a": rows}, merged={"a": ["A2:A3"]}))
     assert line_at(page, "二月") == ("区域：北岬；月份：二月；收入：4", "「a」第 3 行")
 
