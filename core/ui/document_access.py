@@ -14,6 +14,7 @@ from core.ui import identity, visitor_preferences
 SHARES = "shared_collections"
 """Key of the shares that the visitor has opened, in the session and among the stored preferences; the latest first."""
 MAX_SHARES = 50
+NO_COOKIE = "这个浏览器没有保存 Cookie，刷新之后认不出你的资料集。请允许 Cookie，再放入文件。"
 
 
 def is_offered(app: App) -> bool:
@@ -28,6 +29,12 @@ def access() -> Access:
 def known_shares() -> tuple[str, ...]:
     shares: tuple[str, ...] = st.session_state.get(SHARES, ())
     return shares
+
+
+def draw_cookie_note() -> None:
+    """Say what becomes of the collections of a browser without cookies."""
+    if identity.visitor() is None:
+        st.warning(NO_COOKIE, icon=":material/cookie_off:")
 
 
 def restore(stored_choices: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ OFFER_AFTER_ANSWER = "现在不联网，打开联网搜索以后，回答会带�
 
 
 def draw_on_first_screen(app: App) -> None:
-    if _is_possible(app) and search_switch.is_undecided():
+    if _is_possible(app) and search_switch.is_undecided() and not session.chat().collections:
         _draw(_paused_offer(app) or FIRST_OFFER, "打开联网搜索", accept=_accept, key="first")
 
 

@@ -17,7 +17,7 @@ SHARE_NOTE = (
     "没有这个链接，别人打不开这个资料集。拿到链接的人可以查找、阅读、下载其中的文件，也可以在自己的对话里用它提问，"
     "包括以后放进来的文件，不能改动它。撤回以后，链接就打不开了；已经下载的和写进别人对话的不会消失。"
 )
-DELETE_NOTE = "原文件、读出的文字和索引都会删除，不能恢复。以前的回答还在，它们引用的段落也还在。"
+DELETE_NOTE = "原文件、读出的文字和索引都会删除，不能恢复。以前用它回答的对话里，当时读到的文字还在，与对话一起删除。"
 
 
 @st.dialog("改名", icon=":material/edit:")
@@ -51,7 +51,8 @@ def draw_share(app: App, collection: Collection) -> None:
 
 @st.dialog("删除资料集", icon=":material/delete:")
 def draw_delete(app: App, collection: Collection) -> None:
-    st.write(escape_label(f"「{collection.name}」：{'，'.join(facts_of(collection))}。"))
+    shared = "分享的链接也会失效。" if collection.share else ""
+    st.write(escape_label(f"将要删除资料集「{collection.name}」：{'，'.join(facts_of(collection))}。{shared}"))
     st.caption(DELETE_NOTE)
     if not st.button("永久删除", key="delete-collection", type="primary", icon=":material/delete_forever:"):
         return

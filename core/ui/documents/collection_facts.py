@@ -11,7 +11,8 @@ from core.ui import clock
 
 _COLOURS = {DocumentState.UNREADABLE: "red"}
 OUTDATED = "旧版"
-UNFINISHED = frozenset({DocumentState.WAITING, DocumentState.READING, DocumentState.RECOGNIZING})
+_BEGUN = frozenset({DocumentState.READING, DocumentState.RECOGNIZING})
+UNFINISHED = _BEGUN | {DocumentState.WAITING}
 
 
 def facts_of(collection: Collection) -> list[str]:
@@ -39,14 +40,16 @@ def day_of(document: Document) -> str:
 
 
 def size_words(size: int) -> str:
+    if size < 1_000:
+        return f"{size} 字节"
     if size < 1_000_000:
-        return f"{max(size, 1) / 1_000:,.1f} KB"
+        return f"{size / 1_000:,.1f} KB"
     return f"{size / 1_000_000:,.1f} MB"
 
 
 def state_words(document: Document) -> str:
     """Return the state of a file, with the pages that were read so far."""
-    if document.state in UNFINISHED and document.pages and document.pages_done:
+    if document.state in _BEGUN and document.pages and document.pages_done:
         return f"{document.state.label} {document.pages_done:,}/{document.pages:,} 页"
     return document.state.label
 

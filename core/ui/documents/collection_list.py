@@ -30,6 +30,7 @@ STEPS = (
 def draw(app: App, words: str) -> None:
     st.header("资料库", anchor=False)
     st.write(PURPOSE)
+    document_access.draw_cookie_note()
     collections = app.documents.list_collections(document_access.access())
     if not collections:
         _draw_steps()
@@ -54,7 +55,7 @@ def _draw_list(collections: Sequence[Collection]) -> None:
 
 def _row(collection: Collection) -> Markup:
     link = addresses.link(addresses.collection_query(collection.id))
-    shared = collection.origin_label
+    shared = "分享中" if collection.share else collection.origin_label
     name = Markup('<a class="wy-go" href="%s">%s</a>') % (link, collection.name)
     mark = Markup(' <span class="wy-tag gray">%s</span>') % shared if shared else Markup()
     return Markup('<li>%s%s<span class="wy-dim">%s</span></li>') % (name, mark, " · ".join(facts_of(collection)))

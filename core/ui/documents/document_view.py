@@ -14,9 +14,10 @@ from core.base.errors import AppError
 from core.documents import Access, Collection, Document
 from core.ui import document_access
 from core.ui.documents import addresses, text_preview
+from core.ui.documents.collection_dialogs import DELETE_NOTE
 from core.ui.documents.collection_facts import UNFINISHED, facts_html, facts_of_document, marks_html
 from core.ui.escape import draw_html, escape_label
-from core.ui.frame import draw_warning
+from core.ui.frame import draw_warning, set_page_title
 
 OUTDATED_NOTE = "这是旧版：同一个资料集里有这个文件的新版。"
 POLL_SECONDS = 1.0
@@ -26,6 +27,7 @@ def draw(app: App, id: str, asked: Mapping[str, str]) -> None:
     access = document_access.access()
     document = app.documents.open_document(id, access)
     collection = app.documents.open_collection(document.collection_id, access)
+    set_page_title(document.name, collection.name)
     with st.container(key="document"):  # the style sheet gives this key more width
         _draw_head(app, document, collection, access, words=asked.get(addresses.WORDS, ""))
         text_preview.draw(app, document, access, asked)
@@ -87,8 +89,8 @@ def _reindex(app: App, document: Document) -> None:
 
 @st.dialog("删除文件", icon=":material/delete:")
 def _draw_delete(app: App, document: Document) -> None:
-    st.write(escape_label(f"「{document.name}」：{'，'.join(facts_of_document(document))}。"))
-    st.caption("原文件、读出的文字和索引都会删除，不能恢复。以前的回答还在，它们引用的段落也还在。")
+    st.write(escape_label(f"将要删除「{document.name}」：{'，'.join(facts_of_document(document))}。"))
+    st.caption(DELETE_NOTE)
     if not st.button("永久删除", key="delete-document", type="primary", icon=":material/delete_forever:"):
         return
     try:

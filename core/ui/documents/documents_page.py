@@ -8,7 +8,14 @@ from core.app import App
 from core.base.errors import AppError
 from core.documents import CollectionNotFound
 from core.ui import document_access
-from core.ui.documents import addresses, collection_list, collection_view, document_upload, document_view
+from core.ui.documents import (
+    addresses,
+    collection_list,
+    collection_view,
+    document_search,
+    document_upload,
+    document_view,
+)
 from core.ui.frame import draw_warning, set_page_title
 
 WITHDRAWN = "这个分享链接已经失效：资料集删除了，或者分享撤回了。"
@@ -16,7 +23,7 @@ WITHDRAWN = "这个分享链接已经失效：资料集删除了，或者分享�
 
 def draw(app: App) -> None:
     asked = st.query_params.to_dict()
-    words = asked.get(addresses.WORDS, "")
+    words = asked.get(addresses.WORDS, "")[: document_search.MAX_WORDS]
     try:
         if share := asked.get(addresses.SHARE, ""):
             _open_shared(app, share, words)

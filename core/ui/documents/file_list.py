@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
@@ -13,13 +14,14 @@ from core.documents import Collection, Document, DocumentState
 from core.ui import document_access
 from core.ui.documents import addresses
 from core.ui.documents.collection_facts import UNFINISHED, facts_html, facts_of, marks_html
-from core.ui.escape import draw_html
+from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_warning
 
 POLL_SECONDS = 1.0
 ROWS = 100
 SHOWN, ONLY = "documents_shown", "documents_only"
-_GROUPS = {"还没有读完": UNFINISHED, "无法读取": {DocumentState.UNREADABLE}}
+_UNREADABLE = "无法读取"
+_GROUPS = {"还没有读完": UNFINISHED, _UNREADABLE: {DocumentState.UNREADABLE}}
 ALL = "全部"
 
 
@@ -43,12 +45,22 @@ def _draw(app: App, id: str, *, is_watched: bool) -> None:
         done = collection.documents - collection.unfinished
         st.progress(done / max(collection.documents, 1), text=f"已经读完 {done:,} / {collection.documents:,} 个文件")
     shown = _choose(documents)
-    count = st.session_state.get(SHOWN, ROWS)
+    if collection.may_change and st.session_state.get(ONLY) == _UNREADABLE:
+        again = partial(_read_again, app, [one.id for one in shown])
+        st.button("全部重新读取", key="read-all-again", icon=":material/refresh:", on_click=again)
+    shown_key = f"{SHOWN}-{id}"
+    count = st.session_state.get(shown_key, ROWS)
     if shown:
         rows = Markup().join(map(_row, shown[:count]))
         draw_html(Markup('<ul class="wy-files-list">%s</ul>') % rows)
     if len(shown) > count:
-        st.button(f"还有 {len(shown) - count:,} 个文件", key="more-documents", type="tertiary", on_click=_show_more)
+        st.button(
+            f"还有 {len(shown) - count:,} 个文件",
+            key="more-documents",
+            type="tertiary",
+            on_click=_show_more,
+            args=(shown_key,),
+        )
 
 
 def _choose(documents: Sequence[Document]) -> Sequence[Document]:
@@ -63,8 +75,17 @@ def _choose(documents: Sequence[Document]) -> Sequence[Document]:
     return groups.get(str(chosen), documents)
 
 
-def _show_more() -> None:
-    st.session_state[SHOWN] = st.session_state.get(SHOWN, ROWS) + ROWS
+def _show_more(key: str) -> None:
+    st.session_state[key] = st.session_state.get(key, ROWS) + ROWS
+
+
+def _read_again(app: App, ids: Sequence[str]) -> None:
+    st.session_state[ONLY] = ALL
+    try:
+        for id in ids:
+            app.documents.reindex_document(id, document_access.access())
+    except AppError as error:
+        st.toast(escape_label(str(error)), icon=":material/error:")
 
 
 def _row(document: Document) -> Markup:

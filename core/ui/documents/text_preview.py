@@ -22,6 +22,8 @@ from core.ui.escape import draw_html, escape_label
 TEXT, PICTURE = "文字", "原页"
 VIEW = "document_view"
 PASSAGE = "passage"
+SHORT_TEXT = 600
+"""Characters of text that fit into the box without scrolling."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,8 @@ def _draw_part(preview: Preview) -> None:
     shown = escape(preview.page.text[part.start : part.end])
     if span := preview.passage_in(part):
         shown = _with_passage(preview, part, span)
-        draw_html(Markup('<div class="wy-dim wy-places"><a href="#%s">跳到找到的地方</a></div>') % PASSAGE)
+        if span[0] - part.start > SHORT_TEXT:
+            draw_html(Markup('<div class="wy-to-passage"><a href="#%s">跳到找到的地方</a></div>') % PASSAGE)
     draw_html(Markup('<div class="wy-page-text" tabindex="0">%s</div>') % shown)
 
 

@@ -11,6 +11,7 @@ from core.app import App
 from core.documents import Access
 from core.run import Question
 from core.ui import identity
+from core.ui.chat.search_offer import FIRST_OFFER
 from support.filled_collections import fill_collection
 from support.pages import ask, open_page, rerun, serving, values
 
@@ -56,7 +57,9 @@ def test_the_choice_goes_with_each_question_and_with_the_conversation(app: App, 
     contracts, rules = fill_collection(app, "合同", Access(MINE)), fill_collection(app, "规章", Access(MINE))
     page = open_page()
     assert label(page) == "资料"
+    assert FIRST_OFFER in values(page.caption)
     assert label(tick(page, contracts.id)) == "资料：合同"
+    assert FIRST_OFFER not in values(page.caption), "answers have sources now"
     ask(page, "租金是多少")
     assert (asked[-1].options.collections, asked[-1].options.access) == ((contracts.id,), Access(MINE))
     app.outbox.flush(10)

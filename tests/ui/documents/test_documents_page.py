@@ -12,6 +12,7 @@ from core.documents import Access, DocumentState
 from core.ui import identity
 from core.ui.documents.collection_list import NAME
 from core.ui.documents.documents_page import WITHDRAWN
+from core.ui.documents.file_list import ONLY
 from support.documents_page import opened, ran
 from support.filled_collections import fill_collection
 from support.pages import html, serving, values
@@ -131,6 +132,43 @@ def test_a_reader_takes_a_shared_collection_off_their_list(app: App, monkeypatch
     page = click(opened(share=share), "leave-collection")
     assert "合同" not in html(page)
     assert app.documents.find_shared(share).id == collection.id, "it is still there for others"
+
+
+def test_unreadable_files_are_read_again_together(app: App) -> None:
+    collection = fill_collection(app, "合同", Access(MINE), 坏的_pdf=b"%PDF-1.4 broken", 说明_txt="押金不退。")
+    page = opened(collection=collection.id)
+    page.pills(key=ONLY).set_value("无法读取")
+    page = ran(page)
+    assert "说明.txt" not in html(page)
+    click(page, "read-all-again")
+    assert app.documents.wait_until_indexed(collection.id, Access(MINE), seconds=60)
+    assert "1 个无法读取" in html(opened())
+
+
+def test_names_and_reasons_are_shown_as_they_are_written(app: App) -> None:
+    name = "<img src=x onerror=alert(1)> **粗** [链接](https://a.example) :red[红].txt"
+    collection = fill_collection(app, name[:60], Access(MINE))
+    document = app.documents.add_document(collection.id, name, "押金不退。".encode(), Access(MINE))
+    assert app.documents.wait_until_indexed(collection.id, Access(MINE), seconds=60)
+    for page in (opened(), opened(collection=collection.id), opened(file=document.id), opened(q="押金")):
+        drawn = html(page)
+        assert "<img" not in drawn
+        assert "<img" not in values([*page.header, *page.subheader]).replace("\\<img", "")
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html(opened(collection=collection.id))
+
+
+@pytest.mark.parametrize("typed", ["", "A" * 24, "<script>alert(1)</script>", "\x00", "x" * 100_000, "../..", "[x](y)"])
+@pytest.mark.parametrize("parameter", ["collection", "file", "share", "q"])
+def test_an_address_that_somebody_typed_breaks_nothing(app: App, parameter: str, typed: str) -> None:
+    fill_collection(app, "合同", Access(MINE), 说明_txt="押金不退。")
+    page = opened(**{parameter: typed})
+    assert [header.value for header in page.header] == ["资料库"]
+    assert bool(page.warning) is bool(typed and parameter != "q")
+
+
+def test_a_browser_without_cookies_is_told_what_it_loses(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identity, "visitor", lambda: None)
+    assert "没有保存 Cookie" in values(opened().warning)
 
 
 def test_a_hidden_page_is_nowhere(app: App) -> None:
