@@ -34,10 +34,14 @@ def draw(app: App, collections: Sequence[Collection] | None) -> None:
     if collections is None:
         st.caption("资料库暂时读不出来。")
     elif not collections and not session.chat().collections:
-        st.page_link(DOCUMENTS_PAGE, label="资料", icon=":material/folder_open:")
+        with st.container(key="documents-none", width="content"):
+            st.page_link(DOCUMENTS_PAGE, label="资料", icon=":material/folder_open:")
     else:
         chosen = _chosen_of(collections)
-        with st.popover(_label(chosen), key=MENU, icon=":material/folder_open:"):
+        with (
+            st.container(key="documents-chosen" if chosen else "documents-unchosen", width="content"),
+            st.popover(_label(chosen), key=MENU, icon=":material/folder_open:"),
+        ):
             for collection in collections:
                 _draw_box(app, collection, is_chosen=collection in chosen)
             st.page_link(DOCUMENTS_PAGE, label="资料库", icon=":material/arrow_forward:")
