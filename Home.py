@@ -5,7 +5,7 @@ Start it with `streamlit run Home.py`, or hardened with asgi.py.
 
 import streamlit as st
 
-from core.ui import conversation_sync, identity, session, setup_link
+from core.ui import conversation_sync, document_access, identity, session, setup_link
 from core.ui.chat import actions, sidebar
 from core.ui.frame import draw_page_frame, set_page_title
 
@@ -21,7 +21,10 @@ others = [
     st.Page("pages/settings.py", title="设置", icon=":material/settings:", url_path="settings"),
     st.Page("pages/help.py", title="帮助", icon=":material/help:", url_path="help"),
 ]
-page = st.navigation([chat, *(other for other in others if other.url_path in app.settings.public.pages)])
+shown = [other for other in others if other.url_path in app.settings.public.pages]
+if not document_access.is_offered(app):
+    shown = [other for other in shown if other.url_path != "documents"]
+page = st.navigation([chat, *shown])
 setup_link.redeem_from_address(app)
 sidebar.restore(app)
 if page == chat:

@@ -136,7 +136,7 @@ def test_a_folder_keeps_its_paths_chosen_or_dragged(server: AppServer, visit: Vi
 
 
 def test_what_is_too_large_stays_at_the_field_with_its_reason(server: AppServer, visit: Visit, tmp_path: Path) -> None:
-    (tmp_path / "大.txt").write_bytes(b"x" * (51 * 2**20))
+    (tmp_path / "大.txt").write_bytes(b"x" * (26 * 2**20))
     (tmp_path / "小.txt").write_text("押金不退。", "utf-8")
     page = collection(visit(server), "大小")
     upload(page, tmp_path / "大.txt", tmp_path / "小.txt")

@@ -39,6 +39,8 @@ def draw(app: App, words: str) -> None:
     if document_search.draw(app, collections, words):
         return
     _draw_list(collections)
+    if days := app.settings.documents.days:
+        st.caption(f"{days:,} 天没有增删文件的资料集会彻底删除，正在分享的除外。")
     _draw_new(app, is_open=False)
 
 

@@ -41,7 +41,9 @@ def _draw_actions(app: App, collection: Collection) -> None:
         if collection.documents and st.button("用它提问", key="ask-collection", icon=":material/forum:"):
             actions.begin_with_collection(ChosenCollection(collection.id, collection.name))
             st.switch_page(CHAT_PAGE)
-        if not (collection.may_change or collection.is_public):
+        if collection.may_change:
+            _draw_owner_actions(app, collection)
+        elif not collection.is_public:
             st.button(
                 "从我的资料库移出",
                 key="leave-collection",
@@ -50,14 +52,16 @@ def _draw_actions(app: App, collection: Collection) -> None:
                 on_click=_leave,
                 args=(app, collection),
             )
-            return
-        if st.button("改名", key="rename-button", icon=":material/edit:", type="tertiary"):
-            collection_dialogs.draw_rename(app, collection)
-        shared = "分享中" if collection.share else "分享"
-        if st.button(shared, key="share-button", icon=":material/share:", type="tertiary"):
-            collection_dialogs.draw_share(app, collection)
-        if st.button("删除", key="delete-button", icon=":material/delete:", type="tertiary"):
-            collection_dialogs.draw_delete(app, collection)
+
+
+def _draw_owner_actions(app: App, collection: Collection) -> None:
+    if st.button("改名", key="rename-button", icon=":material/edit:", type="tertiary"):
+        collection_dialogs.draw_rename(app, collection)
+    shared = "分享中" if collection.share else "分享"
+    if st.button(shared, key="share-button", icon=":material/share:", type="tertiary"):
+        collection_dialogs.draw_share(app, collection)
+    if st.button("删除", key="delete-button", icon=":material/delete:", type="tertiary"):
+        collection_dialogs.draw_delete(app, collection)
 
 
 def _leave(app: App, collection: Collection) -> None:

@@ -23,7 +23,7 @@ _OF_SYSTEMS = {"thumbs.db", "desktop.ini"}
 
 def draw(app: App, collection: Collection) -> None:
     """Draw the fields for files and for folders, and what became of the last upload."""
-    megabytes = st.get_option("server.maxUploadSize")
+    megabytes = min(app.settings.documents.file_megabytes, st.get_option("server.maxUploadSize"))
     with st.container(key="document-upload"):
         for column, folders in zip(st.columns(2), (False, True), strict=True):
             what = "一个文件夹" if folders else "文件"

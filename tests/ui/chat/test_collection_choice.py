@@ -89,9 +89,9 @@ def test_a_collection_that_is_gone_is_named_and_not_asked(app: App, asked: list[
     assert "已经删除" not in values(rerun(page).caption)
 
 
-def test_nothing_of_it_is_there_where_the_page_is_hidden(asked: list[Question]) -> None:
-    with serving(PUBLIC_PAGES="legal") as running:
-        fill_collection(running, "合同", Access(MINE))
+@pytest.mark.parametrize("environ", [{"PUBLIC_PAGES": "legal"}, {"DOCUMENTS_ENABLED": "false"}])
+def test_nothing_of_it_is_there_where_it_is_hidden_or_switched_off(environ: dict[str, str]) -> None:
+    with serving(**environ):
         page = open_page()
         assert not page.get("popover")
         assert not page.get("page_link")

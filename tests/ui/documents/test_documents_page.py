@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -169,6 +170,31 @@ def test_an_address_that_somebody_typed_breaks_nothing(app: App, parameter: str,
 def test_a_browser_without_cookies_is_told_what_it_loses(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "visitor", lambda: None)
     assert "没有保存 Cookie" in values(opened().warning)
+
+
+def test_the_collection_of_a_folder_is_read_by_everybody_and_changed_by_nobody(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "制度").mkdir()
+    (tmp_path / "制度" / "年假.txt").write_text("每年有十天年假。", "utf-8")
+    monkeypatch.setattr(identity, "visitor", lambda: MINE)
+    with serving(DOCUMENTS_FOLDERS=str(tmp_path / "制度"), DOCUMENTS_DAYS="90") as app:
+        app.watched_folders.import_all()
+        (collection,) = app.documents.list_collections(Access(MINE))
+        assert app.documents.wait_until_indexed(collection.id, Access(MINE), seconds=60)
+        page = opened()
+        assert "管理员提供" in html(page)
+        assert "90 天没有增删文件" in values(page.caption)
+        page = opened(collection=collection.id)
+        assert "年假.txt" in html(page)
+        keys = {button.key for button in page.main.button}
+        assert not {"rename-button", "share-button", "delete-button", "leave-collection"} & keys
+        assert not page.get("file_uploader")
+
+
+def test_a_library_that_is_switched_off_has_no_page() -> None:
+    with serving(DOCUMENTS_ENABLED="false"):
+        assert [header.value for header in opened().header] == ["问源"], "the first page instead"
 
 
 def test_a_hidden_page_is_nowhere(app: App) -> None:
