@@ -41,12 +41,15 @@ from core.answer.events import (
     Checked,
     Notice,
     PageRead,
+    PartRead,
+    PartsStarted,
     ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
     SearchFinished,
     SearchStarted,
+    SourcesGiven,
     TextDelta,
     Thought,
     ToolFinished,
@@ -343,6 +346,11 @@ def _results_text(response: SearchResponse) -> str:
     return "\n".join(lines)
 
 
+def _print_reading(source: Source) -> None:
+    site = LIBRARY_LABELS.get(source.engine) or host_of(source.url) or one_line(source.title)
+    print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
+
+
 def _origin_text(response: SearchResponse) -> str:
     """Return how long the search took, and the age of results that come from a cache."""
     cached = f" · {'旧' if response.stale else ''}缓存 · {time_ago(response.cache_age or 0).strip()}"
@@ -446,8 +454,14 @@ class _Transcript(_RunOutput):
             case ReadingStarted(sources=sources):
                 print(f"正在阅读 {len(sources)} 个网页…", file=sys.stderr)
             case PageRead(source=source):
-                site = LIBRARY_LABELS.get(source.engine) or host_of(source.url) or one_line(source.title)
-                print(f"[{source.number}] {site} · {reading_status(source)}", file=sys.stderr)
+                _print_reading(source)
+            case SourcesGiven(sources=sources):
+                for source in sources:
+                    _print_reading(source)
+            case PartsStarted(source=source, parts=parts):
+                print(f"[{source.number}] 太长，分 {parts} 部分通读…", file=sys.stderr)
+            case PartRead(part=part, parts=parts, problem=problem):
+                print(f"第 {part}/{parts} 部分：{problem or '已读'}", file=sys.stderr)
             case Notice():
                 for line in _notice_lines(event):
                     self._tell(line)

@@ -31,7 +31,7 @@ FACES = {
     """,
     "core.search": """
         BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder
-        LANGUAGES MAX_LENGTH NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE PromptText QuotedText RawResult Rest
+        LANGUAGES LINE_MARK MAX_LENGTH NOTHING_FOUND NO_WEB_ENGINE NativeEngine OPEN_FENCE PromptText QuotedText RawResult Rest
         ResultCache SEARCH_FAILED SNIPPET_LENGTH SearchEngine SearchLimits SearchService SessionCache
         TIME_RANGES TITLE_LENGTH build_chain clean_results describe_attempt describe_filters effective_query engine_class
         engine_label engine_sections errors fence_safe find_article lacks_search manual_articles
@@ -92,8 +92,8 @@ FACES = {
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices ChosenCollections Configured Control ControlGroup DocumentFindings DocumentPages
-        FittedSources GrowingPrompt MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
-        SearchState SourceBudget StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED are_related
+        FittedSources GrowingPrompt MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES NO_SPANS PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
+        SearchState SourceBudget StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED WholeReading are_related
         attach_files check_pasted_text control_groups excerptable fair_share find_source_budget format_sources format_within_budget
         has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
         prompts read_choices read_sources restore_picked search_articles search_documents search_notices select_pages source_texts

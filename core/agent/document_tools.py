@@ -15,10 +15,10 @@ from langchain_core.tools import BaseTool
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from core.agent.tools import AgentTool, Observation, ToolContext, ToolResult, failed_observation
-from core.answer.events import PageRead, SearchStarted
+from core.answer.events import PageRead, SearchStarted, SourcesGiven
 from core.base.text import one_line, shorten
 from core.documents import Document, document_id_of
-from core.run import ChosenCollections, DocumentPages, format_sources, search_documents
+from core.run import ChosenCollections, DocumentPages, search_documents
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH
 from core.search import fence_safe
 
@@ -74,16 +74,7 @@ class DocumentSearchTool(DocumentTool):
         if not found.sources:
             text = "（在资料里没有找到。可以换一个说法再查；没有查到的内容不要编造。）"
             return Observation(text, ok=True, summary="没有找到"), found.response.to_json()
-        sources = self.context.run_sources
-        block = format_sources(
-            found.sources,
-            self.context.settings,
-            budget=self.context.prompt.next_budget(),
-            pages=sources.pages,
-            found_spans=sources.found_spans,
-            question=words,
-        ).text
-        self.context.prompt.add(block)
+        block = self.context.give_texts(found.sources, words, call_id)
         hint = "节选不够时，用 read_document 读这个文件的其他页。"
         unfinished = chosen.unfinished_note
         summary = f"找到 {len(found.response.results)} 处"
@@ -125,6 +116,8 @@ class ReadDocumentTool(DocumentTool):
         self.context.emit(PageRead(source, found.page.instructions, call_id))
         text = f"（{wanted.note}）\n{wanted.block(source)}"
         self.context.prompt.add(text)
+        if given := self.context.run_sources.record_given({source.number: wanted.spans}):
+            self.context.emit(SourcesGiven(given, call_id))
         return Observation(text, ok=True, summary=wanted.summary), None
 
     def _room(self) -> int:

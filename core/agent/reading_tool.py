@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, PrivateAtt
 
 from core.agent.tools import AgentTool, Observation, ToolContext, ToolResult, failed_observation
 from core.base.web_addresses import canonical_url, is_web_url
-from core.run import MAX_PAGES_PER_CALL, PageRequest, format_within_budget, read_sources
+from core.run import MAX_PAGES_PER_CALL, PageRequest, read_sources
 from core.search.types import Source
 
 
@@ -60,7 +60,7 @@ class ReadPageTool(AgentTool):
         chosen = tuple(dict.fromkeys(allowed))
         await self._read_pages(chosen, call_id)
         remark = "" if len(allowed) == len(wanted.pages) else f"其余的没有读。{self._allowed_pages_text()}"
-        return self._observation(self.context.run_sources.refreshed(chosen), wanted.focus, remark), None
+        return self._observation(self.context.run_sources.refreshed(chosen), wanted.focus, remark, call_id), None
 
     def _find_source(self, page: int | str) -> Source | None:
         """Return a source of this run. A link that the user typed becomes one now; any other address gives None."""
@@ -93,21 +93,16 @@ class ReadPageTool(AgentTool):
         for other in under_way:
             await other.wait()
 
-    def _observation(self, sources: Sequence[Source], focus: str, remark: str) -> Observation:
+    def _observation(self, sources: Sequence[Source], focus: str, remark: str, call_id: str) -> Observation:
         pages = self.context.run_sources.pages
         read = [source for source in sources if source.number in pages]
         unread = [source for source in sources if source.number not in pages]
         if focus:  # passages near the snippet would repeat what the model already knows
             read = [replace(source, snippet="") for source in read]
         asked = focus or self.context.question
-        spans = self.context.run_sources.found_spans
-        budget = self.context.prompt.next_budget()
-        fitted = format_within_budget(
-            [*read, *unread], self.context.settings, budget=budget, pages=pages, found_spans=spans, question=asked
-        )
-        self.context.prompt.add(fitted.text)
+        block = self.context.give_texts([*read, *unread], asked, call_id)
         note = "".join((*_status_sentences(read, unread), remark))
-        return Observation(f"（{note}）\n{fitted.text}", ok=bool(read), summary=_summary(read, unread))
+        return Observation(f"（{note}）\n{block}", ok=bool(read), summary=_summary(read, unread))
 
     def _refusal_text(self, named: Sequence[Source | None]) -> str:
         if any(named):

@@ -40,6 +40,7 @@ from core.answer.events import (
     RunFailed,
     RunStopped,
     SearchFinished,
+    SourcesGiven,
     TextDelta,
     Thought,
     cut_off_notices,
@@ -63,6 +64,7 @@ from core.run import (
     Question,
     SearchState,
     SourceBudget,
+    WholeReading,
     attach_files,
     excerptable,
     find_source_budget,
@@ -150,9 +152,17 @@ class AgentRunner(AnswerService):
         return PromptPreview(prompt.path, messages, prompt.notice.text if prompt.notice else "")
 
     async def events(self, question: Question) -> AsyncGenerator[RunEvent]:
-        beside = PROMPT_TOKENS + question.settings.agent.history_tokens + estimate_tokens(question.text)
+        history = history_text(question.history, question.settings.agent.history_tokens)
+        beside = PROMPT_TOKENS + estimate_tokens(history + question.text)
         budget = await find_source_budget(question.settings, question.model, beside=beside)
-        work = _AgentAnswer(self, question, budget, await self._open_collections(question))
+        for attached in attach_files(question.run_sources, question.options.files):
+            yield attached
+        whole = WholeReading(question.model, question.text, budget, question.run_sources)
+        async with aclosing(whole.read(_fit_files(question, budget), question.run_sources.sources)) as reading:
+            async for read in reading:
+                yield read
+        # The time of the run begins now: the reading takes as long as the files are.
+        work = _AgentAnswer(self, question, budget, await self._open_collections(question), whole)
         task = asyncio.create_task(work.run())
         try:
             while (event := await work.queue.get()) is not None:
@@ -168,11 +178,25 @@ class AgentRunner(AnswerService):
         return await asyncio.to_thread(ChosenCollections.open, self.documents, question.options.access, wanted)
 
 
+def _fit_files(question: Question, budget: SourceBudget) -> FittedSources:
+    """Return the attached files as the agent's first prompt would have them."""
+    known = question.run_sources
+    files_budget = GrowingPrompt(budget).files_budget()
+    return format_within_budget(
+        known.sources, question.settings, budget=files_budget, pages=known.pages, question=question.text
+    )
+
+
 class _AgentAnswer:
     """One question being answered. All state here belongs to this one run."""
 
     def __init__(
-        self, runner: AgentRunner, question: Question, budget: SourceBudget, documents: ChosenCollections | None
+        self,
+        runner: AgentRunner,
+        question: Question,
+        budget: SourceBudget,
+        documents: ChosenCollections | None,
+        whole: WholeReading,
     ) -> None:
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         self._searches: list[SearchResponse] = []
@@ -181,7 +205,6 @@ class _AgentAnswer:
         self._model = question.model
         self._question = question.text
         self._requested_sources = question.options.sources_to_read
-        self._file_events = list(attach_files(question.run_sources, question.options.files))
         self._files = question.run_sources.sources
         self._history = history_text(question.history, settings.agent.history_tokens)
         self._deadline = Deadline(settings.agent.max_execution_time)
@@ -190,6 +213,8 @@ class _AgentAnswer:
         self._handler = AgentCallbackHandler(
             self._emit, estimated=self._model.choice.is_embedded, verbose=settings.agent.verbose
         )
+        self._notes = whole.notes
+        self._handler.tokens.add(whole.usage, answer_share=0.0, tool_results=whole.usage.input)
         self._documents = documents
         self._budget = budget
         self._prompt_so_far = GrowingPrompt(budget)
@@ -223,8 +248,6 @@ class _AgentAnswer:
     async def run(self) -> None:
         """Put the events of the run on the queue, and None at its end."""
         try:
-            for event in self._file_events:
-                self._emit(event)
             for notice in self._documents.problem_notices if self._documents else ():
                 self._emit(notice)
             if not self._search.reaches_web:
@@ -340,9 +363,15 @@ class _AgentAnswer:
 
     def _sources_text(self, sources: Sequence[Source], budget: SourceBudget) -> str:
         """Return the text of sources for the prompt that grows."""
-        text = self._fit_sources(sources, budget).text
+        text = self._given_text(self._fit_sources(sources, budget))
         self._prompt_so_far.add(text)
         return text
+
+    def _given_text(self, fitted: FittedSources) -> str:
+        """Return the text for the prompt, and tell the reader what is in it."""
+        if given := self._run_sources.record_given(fitted.spans):
+            self._emit(SourcesGiven(given))
+        return fitted.text
 
     def _fit_sources(self, sources: Sequence[Source], budget: SourceBudget) -> FittedSources:
         return format_within_budget(
@@ -352,6 +381,7 @@ class _AgentAnswer:
             pages=self._run_sources.pages,
             found_spans=self._run_sources.found_spans,
             question=self._question,
+            notes=self._notes,
         )
 
     async def _plan_excerpts(self, given: dict[str, Any]) -> AgentAction | AgentFinish:
@@ -511,7 +541,7 @@ class _AgentAnswer:
         """Return a prompt as in Chat mode: the sources, or why there are none, then the question."""
         sources, searched = self._run_sources.sources, self._handler.tool_succeeded
         failed = SEARCH_FAILED if self._tools else NO_ENGINE_TO_ASK
-        context = self._fit_sources(sources, self._budget).text or (NOTHING_FOUND if searched else failed)
+        context = self._given_text(self._fit_sources(sources, self._budget)) or (NOTHING_FOUND if searched else failed)
         if sources and not searched and all(source.engine == LAWS or source.collection for source in sources):
             context = f"{web_failure_note(WEB_SEARCH_FAILED, has_local_results=True)}\n{context}"
         return answer_prompt(

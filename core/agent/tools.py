@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, BeforeValidator, Field
 
-from core.answer.events import RunEvent, SearchFinished, SearchStarted
+from core.answer.events import RunEvent, SearchFinished, SearchStarted, SourcesGiven
 from core.base.errors import AppError
 from core.base.http import Deadline
 from core.base.settings import Settings
@@ -30,7 +30,7 @@ from core.run import ChosenCollections, GrowingPrompt, RunSources, SourceBudget,
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions
 from core.search import NOTHING_FOUND, SearchService, SessionCache, web_failure_note
 from core.search.errors import AllEnginesFailed, QueryError
-from core.search.types import SearchQuery, SearchResponse, SearchType, TimeRange
+from core.search.types import SearchQuery, SearchResponse, SearchType, Source, TimeRange
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +63,22 @@ class ToolContext:
     """The addresses that the user typed. Besides the sources only these may be opened."""
     deadline: Deadline = field(default_factory=lambda: Deadline(inf))
     emit: Callable[[RunEvent], None] = lambda event: None
+
+    def give_texts(self, sources: Sequence[Source], question: str, call_id: str) -> str:
+        """Return the text of these sources as far as there is room for it in the prompt, and tell the reader."""
+        known = self.run_sources
+        text, spans = format_sources(
+            sources,
+            self.settings,
+            budget=self.prompt.next_budget(),
+            pages=known.pages,
+            found_spans=known.found_spans,
+            question=question,
+        )[1:]
+        self.prompt.add(text)
+        if given := known.record_given(spans):
+            self.emit(SourcesGiven(given, call_id))
+        return text
 
 
 ToolFactory = Callable[[ToolContext], BaseTool | None]
@@ -187,10 +203,7 @@ class WebSearchTool(AgentTool):
         self.context.emit(SearchFinished(response.without_texts, sources, call_id=call_id))
         text = NOTHING_FOUND
         if sources:
-            pages, asked = self.context.run_sources.pages, response.query.text
-            budget = self.context.prompt.next_budget()
-            text = format_sources(sources, self.context.settings, budget=budget, pages=pages, question=asked).text
-            self.context.prompt.add(text)
+            text = self.context.give_texts(sources, response.query.text, call_id)
         if response.failure:
             text = f"{web_failure_note(response.failure, has_local_results=True)}\n{text}"
             return Observation(text, ok=False, summary=f"{response.failure}{response.cure}"), response.to_json()

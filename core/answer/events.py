@@ -100,6 +100,51 @@ class PageRead(_Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SourcesGiven(_Event):
+    """How much of the texts that were read went into the prompt: the sources as they are with it."""
+
+    type = "sources_given"
+    sources: tuple[Source, ...]
+    call_id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        given = [{"number": source.number, **source.given_json()} for source in self.sources]
+        return {"type": self.type, "sources": given} | _unless_empty(callId=self.call_id)
+
+
+@dataclass(frozen=True, slots=True)
+class PartsStarted(_Event):
+    """A file that does not fit a prompt is being read part by part, for a question about the whole."""
+
+    type = "parts_started"
+    source: Source
+    parts: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "number": self.source.number, "parts": self.parts}
+
+
+@dataclass(frozen=True, slots=True)
+class PartRead(_Event):
+    """The end of reading one part: the model has taken notes of it, or could not."""
+
+    type = "part_read"
+    source: Source
+    part: int
+    """Its number, from 1."""
+    parts: int
+    """The number of parts of the file."""
+    places: str = ""
+    """The places of the part, where the file has some: 第 3–9 页."""
+    problem: str = ""
+    """The sentence on why it could not be read; empty if it was."""
+
+    def to_json(self) -> dict[str, Any]:
+        part = {"number": self.source.number, "part": self.part, "parts": self.parts, "ok": not self.problem}
+        return {"type": self.type, **part} | _unless_empty(places=self.places, reason=self.problem)
+
+
+@dataclass(frozen=True, slots=True)
 class Thought(_Event):
     type = "thought"
     text: str
@@ -277,6 +322,9 @@ RunEvent = (
     | SearchFinished
     | ReadingStarted
     | PageRead
+    | SourcesGiven
+    | PartsStarted
+    | PartRead
     | Thought
     | ToolStarted
     | ToolFinished

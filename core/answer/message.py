@@ -22,6 +22,7 @@ from core.answer.events import (
     RunFailed,
     RunStopped,
     SearchFinished,
+    SourcesGiven,
     TextDelta,
     Thought,
     ToolStarted,
@@ -259,4 +260,6 @@ def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:
             shown |= {source.number: source for source in event.sources}
         elif isinstance(event, PageRead):
             shown[event.source.number] = event.source
+        elif isinstance(event, SourcesGiven):
+            shown |= {source.number: source for source in event.sources if source.number in shown}
     return tuple(shown[number] for number in sorted(shown))

@@ -7,6 +7,8 @@ from itertools import groupby
 
 from core.reading import Place
 
+LONGEST_LIST = 60
+"""Characters of a list of pages that are still read."""
 MAX_LABELS = 6
 """Number of places without a page that are named one by one."""
 _NUMBERED = {"page": "第 {} 页", "slide": "幻灯片 {}"}
@@ -25,6 +27,9 @@ def join_places(places: Iterable[Place]) -> str:
 def _label(kind: str, places: list[Place]) -> str:
     if kind in _NUMBERED:
         words = _NUMBERED[kind].format(join_numbers((one.page or 0 for one in places), "、", "–"))
+        if len(words) > LONGEST_LIST:
+            numbers = sorted({one.page or 0 for one in places})
+            words = f"{_NUMBERED[kind].format(f'{numbers[0]}–{numbers[-1]}')}之间的 {len(numbers)} 页"
     else:
         words = "、".join(one.label for one in places[:MAX_LABELS])
         words += f" 等 {len(places)} 处" if len(places) > MAX_LABELS else ""

@@ -20,13 +20,26 @@ _KINDS_WITHOUT_DATE = frozenset({"library", "file"})
 def reading_status(source: Source) -> str:
     match source.read:
         case "page":
-            return f"已读全文 · {source.characters:,} 字"
+            return f"已读全文 · {source.characters:,} 字{_given_words(source)}"
         case "snippet":
             return f"仅摘要（{source.unread}）" if source.unread else "仅摘要"
         case "file":
-            return f"{source.collection_label or ATTACHED} · {source.characters:,} 字"
+            return f"{source.collection_label or ATTACHED} · {source.characters:,} 字{_given_words(source)}"
         case "library":
             return ""
+
+
+def _given_words(source: Source) -> str:
+    """Return how much of the text the model was given; empty if that is not known, as with older answers."""
+    if not source.given:
+        return ""
+    is_whole = source.given >= source.characters
+    if source.given_parts:
+        rest = "" if is_whole else f"，读到其中 {source.given:,} 字"
+        return f"，分 {source.given_parts} 部分交给模型{rest}"
+    if is_whole:
+        return "，全文交给模型"
+    return f"，交给模型 {source.given:,} 字" + (f"（{source.given_places}）" if source.given_places else "")
 
 
 def unread_note(source: Source) -> str:

@@ -18,6 +18,7 @@ from core.answer.events import (
     RunEvent,
     SearchFinished,
     SearchStarted,
+    SourcesGiven,
     TextDelta,
     Thought,
     Usage,
@@ -43,6 +44,7 @@ from core.run import (
     SearchState,
     SourceBudget,
     StatuteWorder,
+    WholeReading,
     attach_files,
     excerptable,
     find_source_budget,
@@ -63,6 +65,7 @@ from core.search import (
     NO_WEB_ENGINE,
     NOTHING_FOUND,
     NativeEngine,
+    QuotedText,
     describe_filters,
     effective_query,
     not_supported_error,
@@ -137,7 +140,7 @@ class _ChatAnswer:
         self._settings = question.settings
         self._run_sources = question.run_sources
         self._model = question.model
-        self._rewriting_usage: TokenUsage = NOTHING_SPENT
+        self._beside_usage: TokenUsage = NOTHING_SPENT
         self._legal: LegalServices | None = None
         self._wording = NOT_ASKED
         self._files: tuple[Source, ...] = ()
@@ -145,8 +148,12 @@ class _ChatAnswer:
         self._nothing_found = ""
         """What the model is told of collections in which nothing was found."""
         self._sources: tuple[Source, ...] = ()
-        self._context = ""
-        """The text about the sources for the prompt, or why there are none."""
+        self._web_note = ""
+        """Why there is nothing from the web, for the model."""
+        self._notes: dict[int, QuotedText] = {}
+        """The notes on files that were read part by part."""
+        self._fitted = FittedSources((), "", {})
+        """The sources as the prompt has them."""
         self._budget = SourceBudget.fixed(0)
         self._search_state: SearchState = "off"
         self._query = SearchQuery(
@@ -178,7 +185,7 @@ class _ChatAnswer:
         for event in attach_files(self._run_sources, options.files):
             yield event
         self._files = self._run_sources.add_files(options.files)
-        self._sources, self._context, _ = self._fit_sources(self._files)
+        self._take(self._files)
         if options.search:
             async with aclosing(self._gather(refused)) as gathering:
                 async for event in gathering:
@@ -188,12 +195,17 @@ class _ChatAnswer:
             for event in await self._search_documents():
                 yield event
             self._search_state = "empty"
-            self._sources, context, _ = self._fit_sources(self._files)
-            self._context = "\n".join(filter(None, (self._nothing_found, context)))
+            self._take(self._files)
         if self._model.choice.is_embedded:
             for event in self._excerpts():
                 yield event
             return
+        async with aclosing(self._read_whole_files()) as reading:
+            async for event in reading:
+                yield event
+        if given := self._run_sources.record_given(self._fitted.spans):
+            yield SourcesGiven(given)
+        self._sources = self._run_sources.refreshed(self._sources)
         answer: list[str] = []
         async for piece in self._model.stream(self._prompt(self._context)):
             if isinstance(piece, TextPiece):
@@ -206,13 +218,13 @@ class _ChatAnswer:
                 for notice in cut_off_notices(piece.cut_off):
                     yield notice
                 yield Answer(text, cited_sources(text, self._sources))
-                spent = piece + self._rewriting_usage
+                spent = piece + self._beside_usage
                 yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
 
     async def _ask_for_statute_wording(self, meanwhile: asyncio.Task[Any] | None = None) -> None:
         """Ask the model how statutes would put the question, while the web is searched."""
         self._wording = await self._service.statute_worder.ask(self._query.text, self._model, meanwhile=meanwhile)
-        self._rewriting_usage += self._wording.usage
+        self._beside_usage += self._wording.usage
 
     async def _may_ask_for_statute_wording(self) -> bool:
         """Return whether the library may hold the answer, the reader allows other words, and the model can find them."""
@@ -294,13 +306,13 @@ class _ChatAnswer:
             yield notice
         async for event in self._read_pages(sources, extra_pages=len(wanted)):
             yield event
-        self._sources, context, _ = self._fit_sources(sources)
+        self._take(sources)
         self._search_state = "failed" if found.failure else "empty"
         failure = found.failure or ("" if self._tool_search.reaches_web else NO_WEB_ENGINE)
         if failure:
-            note = web_failure_note(failure, has_local_results=bool(sources))
-            context = "\n".join(filter(None, (note, context)))
-        self._context = "\n".join(filter(None, (self._nothing_found, context or NOTHING_FOUND)))
+            self._web_note = web_failure_note(failure, has_local_results=bool(sources))
+        elif not self._fitted.text:
+            self._web_note = NOTHING_FOUND
 
     async def _rewrite_query(self) -> None:
         """Set the query: the reader's own, or the question rewritten to stand alone."""
@@ -308,7 +320,7 @@ class _ChatAnswer:
         query = one_line(question.options.query)[:MAX_LENGTH]
         if not query and self._settings.chat.standalone_queries:
             rewritten = await self._service.rewriter.rewrite(question.text, question.history, self._model)
-            query, self._rewriting_usage = rewritten.query, rewritten.usage
+            query, self._beside_usage = rewritten.query, rewritten.usage
         if query and query != one_line(question.text):
             self._query = replace(self._query, text=query)
 
@@ -335,6 +347,28 @@ class _ChatAnswer:
             async for event in events:
                 yield event
 
+    async def _read_whole_files(self) -> AsyncGenerator[RunEvent]:
+        """Read the attached files that do not fit part by part, if the question is about the whole of them."""
+        whole = WholeReading(self._model, self._question.text, self._budget, self._run_sources)
+        attached = self._run_sources.add_files(self._question.options.files)
+        async with aclosing(whole.read(self._fitted, attached)) as events:
+            async for event in events:
+                yield event
+        self._beside_usage += whole.usage
+        if whole.notes:
+            self._notes = whole.notes
+            self._take(self._sources)
+
+    def _take(self, sources: tuple[Source, ...]) -> None:
+        """Take as many of these sources for the prompt as fit."""
+        self._fitted = self._fit_sources(sources)
+        self._sources = self._fitted.sources
+
+    @property
+    def _context(self) -> str:
+        """The text about the sources for the prompt, or why there are none."""
+        return "\n".join(filter(None, (self._nothing_found, self._web_note, self._fitted.text)))
+
     def _fit_sources(self, sources: tuple[Source, ...]) -> FittedSources:
         """Return the sources that fit the prompt, in their current state, and their text."""
         now, asked = self._run_sources.refreshed(sources), self._question_and_query
@@ -345,6 +379,7 @@ class _ChatAnswer:
             pages=self._run_sources.pages,
             found_spans=self._run_sources.found_spans,
             question=asked,
+            notes=self._notes,
         )
 
     async def _answer_with_native_search(self) -> AsyncGenerator[RunEvent]:
@@ -366,7 +401,7 @@ class _ChatAnswer:
                 async for piece in pieces:
                     while laws:
                         yield laws.pop(0)
-                    counted = piece + self._rewriting_usage if isinstance(piece, TokenUsage) else piece
+                    counted = piece + self._beside_usage if isinstance(piece, TokenUsage) else piece
                     for event in answer.events_for(counted):
                         yield event
             except ModelError:

@@ -22,8 +22,17 @@ from .run import Run
 from .run_sources import RunSources
 from .search_notices import search_notices
 from .source_budget import GrowingPrompt, SourceBudget, find_source_budget
-from .source_texts import FittedSources, excerptable, fair_share, format_sources, format_within_budget, max_articles
+from .source_texts import (
+    NO_SPANS,
+    FittedSources,
+    excerptable,
+    fair_share,
+    format_sources,
+    format_within_budget,
+    max_articles,
+)
 from .statute_wording import NOT_ASKED, StatuteWorder
+from .whole_reading import WholeReading
 
 __all__ = [
     "MAX_ADDRESSES",
@@ -31,6 +40,7 @@ __all__ = [
     "NOTHING_SPENT",
     "NOT_ASKED",
     "NO_CHOICES",
+    "NO_SPANS",
     "WEB_SEARCH_FAILED",
     "Admission",
     "AnswerChecks",
@@ -58,6 +68,7 @@ __all__ = [
     "StatuteWorder",
     "TextsByNumber",
     "TooManyQuestions",
+    "WholeReading",
     "are_related",
     "attach_files",
     "check_pasted_text",

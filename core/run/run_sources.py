@@ -136,6 +136,16 @@ class RunSources:
             changed = [source for source in self._by_address.values() if self._add_given(source, spans)]
             return self.refreshed(changed)
 
+    def record_parts(self, number: int, spans: Sequence[Span], parts: int) -> Source:
+        """Record that the model has read these parts of a file one after the other. Return the source."""
+        with self._lock:
+            source = next(source for source in self._by_address.values() if source.number == number)
+            self._given_spans[number] = _merged(spans)
+            characters = sum(end - start for start, end in self._given_spans[number])
+            settled = replace(source, given=characters, given_places="", given_parts=parts)
+            self._by_address[canonical_url(source.url)] = settled
+        return settled
+
     def _add_given(self, source: Source, spans: FoundSpans) -> bool:
         new = spans.get(source.number, ())
         given = _merged((*self._given_spans.get(source.number, ()), *new))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
@@ -72,11 +72,13 @@ def format_within_budget(
     pages: Mapping[int, Page] | None = None,
     found_spans: FoundSpans = NO_SPANS,
     question: str = "",
+    notes: Mapping[int, QuotedText] | None = None,
 ) -> FittedSources:
     """Return as many of the first sources as the budget holds, at least one, and their text for the prompt. The reader's
     files come first, whole where they fit; the room beside them is shared by the pages that were read: it holds passages
-    that speak about the question, first of all those that the document library has found."""
-    fitting = _Fitting(settings, budget or excerpt_budget(settings), pages or {}, found_spans, question)
+    that speak about the question, first of all those that the document library has found. `notes` take the place of
+    files that were read part by part."""
+    fitting = _Fitting(settings, budget or excerpt_budget(settings), pages or {}, found_spans, question, notes or {})
     kept = tuple(sources)
     while len(kept) > 1 and fitting.tokens_with_snippets(kept) > fitting.budget.tokens:
         kept = kept[:-1]
@@ -127,23 +129,28 @@ class _Fitting:
     pages: Mapping[int, Page]
     found_spans: FoundSpans
     question: str
+    notes: Mapping[int, QuotedText] = field(default_factory=dict)
 
     def fit(self, sources: Sequence[Source]) -> FittedSources:
         if not sources:
             return FittedSources((), "", NO_SPANS)
         chosen = self.choose(sources)
-        texts: dict[int, PromptText] = dict(self.article_texts(sources))
+        texts: dict[int, PromptText] = {**self.article_texts(sources), **self.notes}
         texts |= {one.number: self._prompt_text(one, chosen[one.number]) for one in sources if one.number in chosen}
         spans = {number: [(one.start, one.end) for one in passages] for number, passages in chosen.items()}
         return FittedSources(tuple(sources), self._block(sources, texts), spans)
 
     def tokens_with_snippets(self, sources: Sequence[Source]) -> int:
         """Return the tokens of the block without a text of any page or file."""
-        return estimate_tokens(self._block(sources, self.article_texts(sources)))
+        return estimate_tokens(self._block(sources, {**self.article_texts(sources), **self.notes}))
 
     def choose(self, sources: Sequence[Source]) -> dict[int, list[Passage]]:
         """Return the passages of the files and pages for the prompt; none for those of which only the snippet fits."""
-        read = [source for source in sources if source.number in self.pages and source.read != "library"]
+        read = [
+            source
+            for source in sources
+            if source.number in self.pages and source.read != "library" and source.number not in self.notes
+        ]
         own = [source for source in read if source.read == "file" and source.number not in self.found_spans]
         found = [source for source in read if source not in own]
         without = [source for source in sources if source not in read]
@@ -258,10 +265,11 @@ def given_places(page: Page, spans: Sequence[Span]) -> str:
 
 def _with_places(page: Page, passages: Sequence[Passage]) -> str:
     """Return the passages, one below the other, each page of them with its place in front."""
-    return f"\n{BETWEEN_PASSAGES.strip()}\n".join(_with_place_marks(page, one.start, one.end) for one in passages)
+    return f"\n{BETWEEN_PASSAGES.strip()}\n".join(text_with_places(page, one.start, one.end) for one in passages)
 
 
-def _with_place_marks(page: Page, start: int, end: int) -> str:
+def text_with_places(page: Page, start: int, end: int) -> str:
+    """Return this part of a file, with the place in front of each page of it."""
     inside = [one.start for one in page.sections if start < one.start < end and one.kind != "heading"]
     begins = list(dict.fromkeys((start, *inside)))
     pieces = zip(begins, [*begins[1:], end], strict=True)

@@ -18,6 +18,7 @@ from .health import EngineHealth, Rest
 from .manual import find_article, manual_articles
 from .prompt_format import (
     CLOSE_FENCE,
+    LINE_MARK,
     NO_WEB_ENGINE,
     NOTHING_FOUND,
     OPEN_FENCE,
@@ -47,6 +48,7 @@ __all__ = [
     "CLOSE_FENCE",
     "EXTRAS",
     "LANGUAGES",
+    "LINE_MARK",
     "MAX_LENGTH",
     "NOTHING_FOUND",
     "NO_WEB_ENGINE",

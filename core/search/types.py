@@ -100,6 +100,8 @@ class Source:
     """Characters of the text that the model was given; 0 if not known."""
     given_places: str = ""
     """The places of what was given, where it is not the whole: 第 3–9、14 页."""
+    given_parts: int = 0
+    """Number of parts that the model read one after the other; 0 where it was given the text at once."""
 
     @classmethod
     def from_result(cls, result: SearchResult, *, number: int) -> Source:
@@ -119,7 +121,14 @@ class Source:
             "published": self.published,
             "read": self.read,
         }
+        document |= self.given_json() if self.given else {}
         return document | ({"collection": self.collection, "outdated": self.is_outdated} if self.collection else {})
+
+    def given_json(self) -> dict[str, Any]:
+        """Return how much of the text the model was given."""
+        document = {"characters": self.characters, "given": self.given}
+        places = {"givenPlaces": self.given_places} if self.given_places else {}
+        return document | places | ({"givenParts": self.given_parts} if self.given_parts else {})
 
 
 class AttemptOutcome(StrEnum):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from core.answer.events import RunEvent, RunFailed
+from core.answer import reading_status
+from core.answer.events import Answer, RunEvent, RunFailed, SourcesGiven
+from core.answer.message import message_from_run
+from core.answer.stored_message import decode_message, encode_message
 from core.app import App, build_app
 from core.reading import Page
 from core.run.question import AnswerOptions
@@ -132,3 +136,41 @@ def test_a_page_that_the_question_names_goes_in_whole(question: str, pages: list
     for page in pages:
         assert all(f"（{page}-{line}）" in prompt for line in range(60))
         assert f"（第 {page} 页）第{page}节" in prompt
+
+
+# ── What readers are told of it ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("mode", ["chat", "agent"])
+def test_the_source_says_how_much_the_model_was_given_and_of_which_pages(mode: str) -> None:
+    with asking(16_384, AGENT_STRATEGY="react") as (app, server):
+        server.reply = lambda asked: REACT_END if mode == "agent" else ["三十七枚[1]。"]
+        events = ask(app, LONG, mode=mode)
+        prompt = sent(server)
+    message = message_from_run(events, seconds=1, mode="agent" if mode == "agent" else "chat")
+    (source,) = message.sources
+    assert source.given == pytest.approx(len(quoted(prompt)), abs=5)
+    assert 4_000 < source.given < LONG.length / 4
+    assert f"附件 · {LONG.length:,} 字，交给模型 {source.given:,} 字（第 " in reading_status(source)
+    assert "31" in source.given_places
+    (told,) = [event for event in events if isinstance(event, SourcesGiven)]
+    numbers = {"number": 1, "characters": LONG.length, "given": source.given, "givenPlaces": source.given_places}
+    assert told.to_json() == {"type": "sources_given", "sources": [numbers]}
+    (answer,) = [event for event in events if isinstance(event, Answer)]
+    assert answer.sources == (source,), "what is cited, exported and printed says the same"
+    assert answer.to_json()["sources"][0]["given"] == source.given
+    stored = decode_message(encode_message(message), id="x", role="assistant", text=message.text, created=1.0)
+    assert stored.sources == stored.cited == (source,)
+
+
+def quoted(prompt: str) -> str:
+    """The text of the file in a prompt, without the marks of its lines and places."""
+    lines = [line.removeprefix("> ") for line in prompt.splitlines() if line.startswith("> ")]
+    text = "\n".join(line for line in lines if line != "……")
+    return re.sub(r"（第 \d+ 页）", "", text)
+
+
+def test_a_whole_file_is_said_to_be_whole() -> None:
+    with asking(131_072) as (app, _):
+        (source,) = message_from_run(ask(app, LONG), seconds=1).sources
+    assert reading_status(source) == f"附件 · {LONG.length:,} 字，全文交给模型"

@@ -102,6 +102,10 @@ def _remark(event: events.RunEvent) -> str:
             return _search_line(event)
         case events.Notice(text=text) | events.RunFailed(message=text):
             return text
+        case (
+            events.SourcesGiven() | events.PartsStarted() | events.PartRead()
+        ):  # each source says it, and a notice tells of what failed
+            return ""
         case events.SearchStarted() | events.ReadingStarted() | events.PageRead() | events.Thought() | events.Answer():
             return ""
         case events.ToolStarted() | events.ToolFinished() | events.TextDelta() | events.Checked() | events.Usage():

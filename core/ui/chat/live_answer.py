@@ -181,6 +181,12 @@ class LiveView:
                 self._unread.discard(source.number)
                 if not self._unread and not self._tools:
                     self._waiting.begin(WAITING_FOR_MODEL)
+            case events.SourcesGiven(sources=sources):
+                self._add_sources(sources)
+            case events.PartsStarted():
+                self._waiting.hide()
+            case events.PartRead():
+                pass
             case events.Notice():
                 if event.kind not in events.KINDS_BELOW_TEXT:
                     advice.draw_notice(self._notices, event)

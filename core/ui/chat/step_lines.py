@@ -224,6 +224,12 @@ class ReadingLine(StepLine):
             if not self._waiting:
                 self.end()
 
+    def note_given(self, source: Source) -> None:
+        """Note how much of a page the model was given."""
+        if source.number in self._sources and source.number not in self._waiting:
+            self._sources[source.number] = source
+            self.is_changed = True
+
     def end(self, *, by_reader: bool = False) -> None:
         """End the step. Pages that still wait were not read."""
         is_stopped = by_reader and bool(self._waiting)
@@ -266,6 +272,87 @@ _MAIN_ARGUMENTS = {"read_page": "sources", "read_document": "file"}
 """The argument that says what is read; a search has its query."""
 
 
+class GivenLine(StepLine):
+    """The files of which the model was given the text, and how much of each."""
+
+    name = "附件"
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        super().__init__()
+        self._sources = sources
+        self.set_state("done")
+
+    @property
+    def title(self) -> str:
+        return f"交给模型 {len(self._sources)} 个文件"
+
+    @property
+    def facts(self) -> str:
+        parts = sum(source.given < source.characters for source in self._sources)
+        return f"{parts} 个只有一部分" if parts else "全文"
+
+    @property
+    def details(self) -> Markup:
+        rows = (given_row_html(source) for source in self._sources)
+        return Markup('<ul class="wy-reading">%s</ul>') % Markup("").join(rows)
+
+
+def given_row_html(source: Source) -> Markup:
+    name, status = shorten(one_line(source.title), 60), reading_status(source)
+    return Markup('<li class="read">[%s] %s <span>%s</span></li>') % (source.number, name, status)
+
+
+class PartsLine(StepLine):
+    """A file that is read part by part, for a question about the whole."""
+
+    name = "通读"
+    unfolds_while_running = True
+
+    def __init__(self, event: events.PartsStarted) -> None:
+        super().__init__()
+        self._parts: dict[int, events.PartRead] = {}
+        self._count = event.parts
+        self._source = event.source
+
+    def add(self, event: events.PartRead) -> None:
+        self._parts[event.part] = event
+        self.is_changed = True
+        if len(self._parts) == self._count:
+            self.set_state("partial" if self._problems else "done")
+
+    def end(self, *, by_reader: bool = False) -> None:
+        if self.state == "running":
+            self.set_state("stopped" if by_reader else "partial")
+
+    @property
+    def _problems(self) -> int:
+        return sum(bool(part.problem) for part in self._parts.values())
+
+    @property
+    def title(self) -> str:
+        if self.state == "running":
+            return f"读第 {min(len(self._parts) + 1, self._count)}/{self._count} 部分"
+        return f"分 {self._count} 部分通读《{shorten(one_line(self._source.title), 40)}》"
+
+    @property
+    def facts(self) -> str:
+        if self.state == "running":
+            return RUNNING
+        read = len(self._parts) - self._problems
+        known = "全部读过" if read == self._count else f"读了 {read} 部分，{self._count - read} 部分没有读成"
+        return f"{STOPPED} · {known}" if self.state == "stopped" else known
+
+    @property
+    def details(self) -> Markup:
+        rows = (_part_row_html(self._parts[number]) for number in sorted(self._parts))
+        return Markup('<ul class="wy-reading">%s</ul>') % Markup("").join(rows) if self._parts else Markup()
+
+
+def _part_row_html(part: events.PartRead) -> Markup:
+    row = Markup('<li class="%s">第 %s 部分 %s <span>%s</span></li>')
+    return row % ("unread" if part.problem else "read", part.part, part.places, part.problem or "已读")
+
+
 class ToolLine(StepLine):
     """A call of the agent with its result: search results, pages, or a sentence."""
 
@@ -295,6 +382,11 @@ class ToolLine(StepLine):
     def mark_read(self, source: Source) -> None:
         if self.reading:
             self.reading.mark_read(source)
+            self.is_changed = True
+
+    def note_given(self, source: Source) -> None:
+        if self.reading:
+            self.reading.note_given(source)
             self.is_changed = True
 
     def finish(self, summary: str, *, ok: bool) -> None:
@@ -399,6 +491,7 @@ class StepLines:
         self._thinking: ThoughtLine | None = None
         self._search: SearchLine | None = None
         self._reading: ReadingLine | None = None
+        self._parts: dict[int, PartsLine] = {}
         self._calls: dict[str, ToolLine] = {}
 
     def add_event(self, event: events.RunEvent) -> None:
@@ -415,6 +508,13 @@ class StepLines:
             case events.PageRead(source=source):
                 if reading := self._calls.get(event.call_id, self._reading):
                     reading.mark_read(source)
+            case events.SourcesGiven():
+                self._sources_given(event)
+            case events.PartsStarted():
+                self._parts_started(event)
+            case events.PartRead(source=source):
+                if parts := self._parts.get(source.number):
+                    parts.add(event)
             case events.ToolStarted():
                 self._tool_started(event)
             case events.ToolFinished():
@@ -480,6 +580,22 @@ class StepLines:
         else:
             self._reading = ReadingLine(started.sources)
             self.lines.append(self._reading)
+
+    def _sources_given(self, given: events.SourcesGiven) -> None:
+        """Say of pages in their line how much the model was given, and add a line for files."""
+        self._end_thinking()
+        reading = self._calls.get(given.call_id, self._reading)
+        for source in given.sources:
+            if reading is not None:
+                reading.note_given(source)
+        files = [source for source in given.sources if source.read == "file" and not source.given_parts]
+        if files and not given.call_id:
+            self.lines.append(GivenLine(files))
+
+    def _parts_started(self, started: events.PartsStarted) -> None:
+        self._end_thinking()
+        line = self._parts[started.source.number] = PartsLine(started)
+        self.lines.append(line)
 
     def _on_answer(self, text: str) -> None:
         self._end_thinking()
