@@ -92,9 +92,9 @@ FACES = {
     """,
     "core.run": """
         Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices ChosenCollections Configured Control ControlGroup DocumentFindings DocumentPages
-        FittedSources GrowingPrompt MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES NO_SPANS PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
+        FittedSources GrowingPrompt LESS_GIVEN MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES NO_SPANS PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
         SearchState SourceBudget StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED WholeReading are_related
-        attach_files check_pasted_text control_groups excerptable fair_share find_source_budget format_sources format_within_budget
+        attach_files budget_after_refusal check_pasted_text control_groups excerptable fair_share find_source_budget format_sources format_within_budget
         has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
         prompts read_choices read_sources restore_picked search_articles search_documents search_notices select_pages source_texts
         validate_pasted_text write_excerpts

@@ -172,6 +172,7 @@ READS_TEXTS = (
     "core/run/judge_passages.py",
     "core/run/page_mentions.py",
     "core/run/query_rewriting.py",
+    "core/run/whole_reading.py",
     "core/search/prompt_format.py",
     "core/ui/legal/draft_sample.py",
 )

@@ -53,9 +53,10 @@ from core.documents import DocumentLibrary
 from core.legal import LegalServices
 from core.legal.entities import LAWS
 from core.llm import Model, Prompt, estimate_tokens, strip_thinking
-from core.llm.errors import ModelError, ModelNotFound, ModelRefused
+from core.llm.errors import ModelContextExceeded, ModelError, ModelNotFound, ModelRefused
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.run import (
+    LESS_GIVEN,
     WEB_SEARCH_FAILED,
     AnswerService,
     ChosenCollections,
@@ -66,6 +67,7 @@ from core.run import (
     SourceBudget,
     WholeReading,
     attach_files,
+    budget_after_refusal,
     excerptable,
     find_source_budget,
     format_within_budget,
@@ -206,6 +208,7 @@ class _AgentAnswer:
         self._question = question.text
         self._requested_sources = question.options.sources_to_read
         self._files = question.run_sources.sources
+        self._history_messages = question.history
         self._history = history_text(question.history, settings.agent.history_tokens)
         self._deadline = Deadline(settings.agent.max_execution_time)
         self._acting_deadline = acting_deadline(self._deadline)
@@ -297,7 +300,7 @@ class _AgentAnswer:
     async def _act_or_stop(self) -> str:
         limits = self._settings.agent
         try:
-            return await run_within(self._act(), self._current_deadline)
+            return await run_within(self._act_with_less_if_refused(), self._current_deadline)
         except TimeoutError:
             return await self._after_stop("time", f"已达到 {limits.max_execution_time:g} 秒的时间上限，")
         except BudgetExceeded:
@@ -314,6 +317,27 @@ class _AgentAnswer:
     def _current_deadline(self) -> Deadline:
         """Return the deadline for acting. An answer that has begun may use the whole time of the run."""
         return self._deadline if self._handler.answer else self._acting_deadline
+
+    async def _act_with_less_if_refused(self) -> str:
+        """Act; once more with less if the first prompt was too long, else answer from a new, shorter prompt."""
+        try:
+            return await self._act()
+        except ModelContextExceeded as error:
+            await self._take_less(error)
+            if not self._handler.turns:
+                return await self._act()
+            return await self._write_last_answer()
+
+    async def _take_less(self, error: ModelContextExceeded) -> None:
+        self._history = history_text(self._history_messages, self._settings.agent.history_tokens // 2)
+        beside = PROMPT_TOKENS + estimate_tokens(self._history + self._question)
+        prompt = beside + self._prompt_so_far.used
+        self._budget = await budget_after_refusal(
+            self._budget, self._settings, self._model, error, prompt=prompt, beside=beside
+        )
+        self._prompt_so_far.restart(self._budget)
+        self._run_sources.forget_given()
+        self._emit(LESS_GIVEN)
 
     async def _act(self) -> str:
         if self._runner.reader is not None:
@@ -333,6 +357,8 @@ class _AgentAnswer:
                 self._handler.new_stream = ToolCallStream if strategy.uses_tools else ReactStream
                 runnable = self._runner.agents.get(chat, strategy, self._prompt(strategy), self._tools)
                 return await self._execute(runnable, asked)
+            except ModelContextExceeded:
+                raise
             except (ModelRefused, ModelNotFound, NotImplementedError):
                 if self._handler.turns or strategy is ways[-1]:
                     raise

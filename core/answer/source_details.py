@@ -38,7 +38,7 @@ def _given_words(source: Source) -> str:
         rest = "" if is_whole else f"，读到其中 {source.given:,} 字"
         return f"，分 {source.given_parts} 部分交给模型{rest}"
     if is_whole:
-        return "，全文交给模型"
+        return "，全文交给模型" if source.read == "file" else ""  # of a page the whole is what one expects
     return f"，交给模型 {source.given:,} 字" + (f"（{source.given_places}）" if source.given_places else "")
 
 

@@ -29,9 +29,10 @@ from core.base.text import one_line, shorten
 from core.base.web_addresses import find_urls
 from core.chat.native_answer import CITE_ARTICLES, NATIVE, NO_SOURCES, NativeAnswer, citable
 from core.llm import Prompt, ask_once, estimate_tokens
-from core.llm.errors import ModelCannotSearch, ModelError
+from core.llm.errors import ModelCannotSearch, ModelContextExceeded, ModelError
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
 from core.run import (
+    LESS_GIVEN,
     NO_CHOICES,
     NOT_ASKED,
     NOTHING_SPENT,
@@ -46,6 +47,7 @@ from core.run import (
     StatuteWorder,
     WholeReading,
     attach_files,
+    budget_after_refusal,
     excerptable,
     find_source_budget,
     format_within_budget,
@@ -83,6 +85,8 @@ log = logging.getLogger(__name__)
 FOLLOW_UP_SECONDS = 20.0
 FOLLOW_UP_TOKENS = 2_000
 """The output limit: enough for three short lines and for the reasoning before them."""
+HISTORY_SHARE = 0.375
+"""The largest share of the context length for the conversation so far."""
 SWITCH_OFF = "关闭联网搜索"
 _RESTING = (NATIVE, AttemptOutcome.SKIPPED)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.、)）:：])\s*")
@@ -148,6 +152,7 @@ class _ChatAnswer:
         self._nothing_found = ""
         """What the model is told of collections in which nothing was found."""
         self._sources: tuple[Source, ...] = ()
+        self._history_tokens = self._settings.chat.history_tokens
         self._web_note = ""
         """Why there is nothing from the web, for the model."""
         self._notes: dict[int, QuotedText] = {}
@@ -164,7 +169,8 @@ class _ChatAnswer:
         """Yield the events of the run: search, reading, text and answer."""
         refused: Attempt | None = None
         options = self._question.options
-        beside = sum(estimate_tokens(text) for _, text in self._prompt(""))
+        self._history_tokens = await self._limit_history()
+        beside = _tokens(self._prompt(""))
         self._budget = await find_source_budget(self._settings, self._model, beside=beside)
         if options.search and self._service.legal:
             self._legal = await asyncio.to_thread(self._service.legal)
@@ -203,6 +209,20 @@ class _ChatAnswer:
         async with aclosing(self._read_whole_files()) as reading:
             async for event in reading:
                 yield event
+        try:
+            async with aclosing(self._write_answer()) as writing:
+                async for event in writing:
+                    yield event
+        except ModelContextExceeded as error:
+            if not await self._take_less(error):
+                raise
+            yield LESS_GIVEN
+            async with aclosing(self._write_answer()) as writing:
+                async for event in writing:
+                    yield event
+
+    async def _write_answer(self) -> AsyncGenerator[RunEvent]:
+        """Let the model write from the sources of the prompt, and tell the reader how much of them is in it."""
         if given := self._run_sources.record_given(self._fitted.spans):
             yield SourcesGiven(given)
         self._sources = self._run_sources.refreshed(self._sources)
@@ -220,6 +240,19 @@ class _ChatAnswer:
                 yield Answer(text, cited_sources(text, self._sources))
                 spent = piece + self._beside_usage
                 yield Usage(spent.input, spent.output, spent.estimated, reasoning=spent.reasoning)
+
+    async def _take_less(self, error: ModelContextExceeded) -> bool:
+        """Take less for the prompt after it was refused for its length. Return whether there was anything to leave out."""
+        prompt = self._prompt(self._context)
+        if not self._sources and len(prompt) == 2:
+            return False
+        self._history_tokens //= 2
+        self._budget = await budget_after_refusal(
+            self._budget, self._settings, self._model, error, prompt=_tokens(prompt), beside=_tokens(self._prompt(""))
+        )
+        self._run_sources.forget_given()
+        self._take(self._run_sources.refreshed(self._sources))
+        return True
 
     async def _ask_for_statute_wording(self, meanwhile: asyncio.Task[Any] | None = None) -> None:
         """Ask the model how statutes would put the question, while the web is searched."""
@@ -460,8 +493,19 @@ class _ChatAnswer:
             context,
             system=system or chat_system_template(chat.prompt, question=self._question.text, model=self._model.choice),
             today=self._service.today(),
-            turns=_history_turns(self._question.history, chat.history_tokens),
+            turns=_history_turns(self._question.history, self._history_tokens),
         )
+
+    async def _limit_history(self) -> int:
+        """Return the tokens for the history: as configured, and at most a part of what the model takes."""
+        configured = self._settings.chat.history_tokens
+        if self._model.choice.is_embedded:
+            return configured
+        return min(configured, int(await self._model.context_length() * HISTORY_SHARE))
+
+
+def _tokens(prompt: Prompt) -> int:
+    return sum(estimate_tokens(text) for _, text in prompt)
 
 
 def _search_limits_text(query: SearchQuery) -> str:

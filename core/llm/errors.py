@@ -7,6 +7,7 @@ connection and timeout errors have the same class names. Going by those keeps ev
 from __future__ import annotations
 
 from core.base.errors import AppError
+from core.llm.context_refusals import named_limit, refuses_length
 from core.search import lacks_search
 
 _TIMEOUTS = {"APITimeoutError", "TimeoutException", "TimeoutError"}
@@ -102,6 +103,19 @@ class ModelRefused(ModelError):
     default_cure = "可能是内容过长或触发了服务商的限制，请缩短问题或新建对话后再试。"
 
 
+class ModelContextExceeded(ModelRefused):
+    """The request is longer than the model takes."""
+
+    kind = "model_context"
+    default_message = "内容超过了模型的上下文长度，模型服务没有接受。"
+    default_cure = "请缩短问题、新建对话或少附文件；也可以由管理员用 LLM_CONTEXT_TOKENS 写明模型的上下文长度。"
+
+    def __init__(self, message: str = "", *, cure: str = "", limit: int | None = None) -> None:
+        super().__init__(message, cure=cure)
+        self.limit = limit
+        """The context length that the service names."""
+
+
 class ModelEmptyAnswer(ModelError):
     kind = "model_empty"
     default_message = "模型返回了空的回答。"
@@ -122,8 +136,10 @@ def to_model_error(error: BaseException, *, mid_stream: bool = False, searching:
     if names & _TIMEOUTS:
         return ModelTimeout(cure=TEXT_KEPT if mid_stream else "")
     status = getattr(error, "status_code", None)
+    code, body = (str(getattr(error, name, "") or "") for name in ("code", "body"))
+    if not mid_stream and refuses_length(status, f"{code} {body} {error}"):
+        return ModelContextExceeded(limit=named_limit(f"{body} {error}"))
     if isinstance(status, int):
-        code, body = (str(getattr(error, name, "") or "") for name in ("code", "body"))
         return (
             ModelCannotSearch() if searching and lacks_search(status, body) else _error_for_status(status, code + body)
         )

@@ -43,6 +43,7 @@ CUT_OFF_REASONS = ("length", "content_filter")
 IDLE_CONNECTIONS = 5
 LENGTH_SECONDS = 300.0
 """Seconds for which a context length is believed: a server may be started again with another one."""
+SHORTEST_LENGTH = 1_000
 MAX_OTHER_MODELS = 64
 """The number of models, chosen by readers, that are kept at once. Each keeps connections open."""
 
@@ -174,6 +175,11 @@ class Model:
         if time.monotonic() - self._length[0] > LENGTH_SECONDS:
             await run_in_thread(self._find_length, name="wenyuan-context-length")
         return min(filter(None, (self._length[1], self.settings.llm.context_tokens)), default=UNKNOWN_LENGTH)
+
+    def note_refused_length(self, limit: int | None, *, estimated: int) -> None:
+        """Note that a prompt was too long, so that the next one is shorter. `limit`: the context length that the service
+        has named; `estimated`: the tokens of the refused prompt by our estimate."""
+        self._length = time.monotonic(), limit or max(estimated // 2, SHORTEST_LENGTH)
 
     def _find_length(self) -> None:
         found: int | None = None

@@ -21,7 +21,7 @@ from .revision import Revision, has_problems
 from .run import Run
 from .run_sources import RunSources
 from .search_notices import search_notices
-from .source_budget import GrowingPrompt, SourceBudget, find_source_budget
+from .source_budget import LESS_GIVEN, GrowingPrompt, SourceBudget, budget_after_refusal, find_source_budget
 from .source_texts import (
     NO_SPANS,
     FittedSources,
@@ -35,6 +35,7 @@ from .statute_wording import NOT_ASKED, StatuteWorder
 from .whole_reading import WholeReading
 
 __all__ = [
+    "LESS_GIVEN",
     "MAX_ADDRESSES",
     "MAX_PAGES_PER_CALL",
     "NOTHING_SPENT",
@@ -71,6 +72,7 @@ __all__ = [
     "WholeReading",
     "are_related",
     "attach_files",
+    "budget_after_refusal",
     "check_pasted_text",
     "control_groups",
     "excerptable",

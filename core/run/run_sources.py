@@ -130,6 +130,14 @@ class RunSources:
             self._by_address[canonical_url(source.url)] = settled
         return settled
 
+    def forget_given(self) -> None:
+        """Forget what a prompt contained that the model has refused."""
+        with self._lock:
+            for address, source in self._by_address.items():
+                if source.number in self._given_spans and not source.given_parts:
+                    self._by_address[address] = replace(source, given=0, given_places="")
+                    del self._given_spans[source.number]
+
     def record_given(self, spans: FoundSpans) -> tuple[Source, ...]:
         """Record which parts of the texts a prompt contains, and return the sources for which that is news."""
         with self._lock:

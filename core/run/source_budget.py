@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from core.answer.events import Notice
 from core.base.settings import Settings
 from core.llm import Model, estimate_tokens
+from core.llm.errors import ModelContextExceeded
 
 USABLE_SHARE = 0.8
 """Share of the context length that a prompt may fill by our estimate of tokens, which is right to about a quarter."""
@@ -16,6 +18,10 @@ MOST_FOR_FOUND = 8_000
 """Tokens for what the program finds by itself: five results hardly have more about a question, and each costs money."""
 FEWEST_FOR_SEARCH = 3_000
 """Tokens that what is found gets as long as they are there."""
+LESS_GIVEN = Notice(
+    "context_exceeded", "内容超过了模型的上下文长度，模型服务没有接受，已减少交给模型的来源和历史后重试一次。"
+)
+"""The notice on a second try with less."""
 EXCERPT_TOKENS = 3_000
 """Tokens of text in which the embedded model looks for sentences to quote."""
 
@@ -44,7 +50,11 @@ class GrowingPrompt:
 
     def __init__(self, budget: SourceBudget) -> None:
         self.budget = budget
-        self._used = 0
+        self.used = 0
+
+    def restart(self, budget: SourceBudget) -> None:
+        """Begin a new prompt with another budget."""
+        self.budget, self.used = budget, 0
 
     def files_budget(self) -> SourceBudget:
         """Return the budget for the reader's own files, which are read first: all but what the first search needs."""
@@ -53,11 +63,11 @@ class GrowingPrompt:
 
     def next_budget(self) -> SourceBudget:
         """Return the budget for what is read next: half of the room that is left, or as much as one search needs."""
-        left = self.budget.room - self._used
+        left = self.budget.room - self.used
         return self.budget.limited(max(left // 2, min(left, FEWEST_FOR_SEARCH)))
 
     def add(self, text: str) -> None:
-        self._used += estimate_tokens(text)
+        self.used += estimate_tokens(text)
 
 
 def prompt_room(context_length: int, *, beside: int) -> int:
@@ -78,6 +88,17 @@ def excerpt_budget(settings: Settings) -> SourceBudget:
     """Return the budget of the embedded model, which takes any length."""
     configured = settings.chat.source_tokens
     return SourceBudget.fixed(EXCERPT_TOKENS if configured == "auto" else configured)
+
+
+async def budget_after_refusal(
+    budget: SourceBudget, settings: Settings, model: Model, error: ModelContextExceeded, *, prompt: int, beside: int
+) -> SourceBudget:
+    """Return a smaller budget after a prompt of `prompt` tokens was refused for its length: by the length that the service
+    has named, and at most half of what it was. Our estimate of tokens may be wrong."""
+    model.note_refused_length(error.limit, estimated=prompt)
+    room = prompt_room(await model.context_length(), beside=beside)
+    half = min(room, budget.tokens // 2)
+    return replace(source_budget(settings, room), room=half).limited(half)
 
 
 async def find_source_budget(settings: Settings, model: Model, *, beside: int) -> SourceBudget:

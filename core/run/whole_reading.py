@@ -7,13 +7,13 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.answer import join_places
 from core.answer.events import Notice, PartRead, PartsStarted, RunEvent, SourcesGiven
 from core.base.text import one_line, shorten
 from core.llm import Model, ask_once, estimate_tokens
-from core.llm.errors import ModelEmptyAnswer, ModelError
+from core.llm.errors import ModelContextExceeded, ModelEmptyAnswer, ModelError
 from core.llm.pieces import TokenUsage
 from core.reading import Page, Span, places_between
 from core.run.page_mentions import mentioned_spans
@@ -145,8 +145,8 @@ class WholeReading:
             for task in tasks:
                 task.cancel()
 
-    async def _read_part(self, part: _Part, max_tokens: int) -> tuple[str, str]:
-        """Return the notes of a part, or what went wrong."""
+    async def _read_part(self, part: _Part, max_tokens: int, *, may_halve: bool = True) -> tuple[str, str]:
+        """Return the notes of a part, or what went wrong. One that is too long for the model is read in halves."""
         prompt = fill_template(
             "part_notes",
             title=fence_safe(shorten(part.page.title, 100)),
@@ -158,6 +158,12 @@ class WholeReading:
         )
         try:
             answer = await ask_once(self._model, prompt, max_tokens=max_tokens, seconds=PART_SECONDS)
+        except ModelContextExceeded as error:
+            self._model.note_refused_length(error.limit, estimated=estimate_tokens(prompt))
+            if not may_halve:
+                return "", error.message
+            read = [await self._read_part(half, max_tokens, may_halve=False) for half in _halves(part)]
+            return "\n".join(notes for notes, _ in read), next(filter(None, (problem for _, problem in read)), "")
         except ModelError as error:
             log.info("a part was not read: %s", error)
             began = isinstance(error, ModelEmptyAnswer)
@@ -180,6 +186,12 @@ def _parts(source: Source, page: Page, tokens: int) -> list[_Part]:
         spans.append((start, end))
         start = end
     return [_Part(source, page, number, len(spans), span) for number, span in enumerate(spans, 1)]
+
+
+def _halves(part: _Part) -> list[_Part]:
+    start, end = part.span
+    middle = part.page.text.rfind("\n", start, (start + end) // 2) + 1 or (start + end) // 2
+    return [replace(part, span=span) for span in ((start, middle), (middle, end))]
 
 
 def _end_of_part(page: Page, start: int, tokens: int) -> int:

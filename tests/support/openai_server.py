@@ -40,6 +40,8 @@ class Call:
 @dataclass(frozen=True)
 class Fail:
     status: int
+    body: dict[str, Any] | None = None
+    """What is answered; None for a few words."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.wants_reasoning_back and next(forgotten, None):
             return self._error(400)
         if pieces and isinstance(pieces[0], Fail):
+            if pieces[0].body is not None:
+                return self._send(pieces[0].status, json.dumps(pieces[0].body).encode(), "application/json")
             return self._error(pieces[0].status)
         if pieces and isinstance(pieces[0], Redirect):
             return self._redirect(pieces[0].to)

@@ -588,7 +588,8 @@ class StepLines:
         for source in given.sources:
             if reading is not None:
                 reading.note_given(source)
-        files = [source for source in given.sources if source.read == "file" and not source.given_parts]
+        # A file of a collection stands in the line of the search that has found it.
+        files = [one for one in given.sources if one.read == "file" and not (one.collection or one.given_parts)]
         if files and not given.call_id:
             self.lines.append(GivenLine(files))
 
