@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from run.test_own_files import LONG, NEEDLE, QUESTION, REACT_END, asking, lines_sent, sent
+from run.test_whole_reading import part_asked
 
 from core.answer.events import Answer, Notice, RunEvent, RunFailed
 from core.answer.message import Message
 from core.run.question import AnswerOptions
-from run.test_own_files import LONG, NEEDLE, QUESTION, REACT_END, asking, lines_sent, sent
-from run.test_whole_reading import part_asked
 from support.openai_server import Fail
 
 ANSWER = ["三十七枚[1]。"]
