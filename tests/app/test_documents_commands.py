@@ -199,6 +199,7 @@ def test_without_a_model_a_question_is_answered_from_the_collection(core: Core, 
     assert "搜索：资料 · " in told.stderr
     assert "document:" not in told.stdout
     assert "资料「资料」" in told.stdout
+    assert "第 2 页 · " in told.stdout.partition("参考文献")[2]
 
 
 def test_a_question_with_files(core: Core, folder: Path) -> None:
@@ -210,6 +211,8 @@ def test_a_question_with_files(core: Core, folder: Path) -> None:
     answer = next(event for event in events(done) if event["type"] == "answer")
     assert "八千六百元" in answer["text"]
     assert answer["sources"][0]["read"] == "file"
+    told = core("ask", "月租金是多少？", "--file", str(folder / "合同" / "租赁.pdf"))
+    assert "第 2 页 · 附件" in told.stdout.partition("参考文献")[2]
 
 
 @pytest.mark.parametrize(
