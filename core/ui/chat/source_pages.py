@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import streamlit as st
+
 from core.answer import TextSpan
 from core.app import App
 from core.base.errors import AppError
@@ -16,6 +18,7 @@ from core.ui import conversation_sync, document_access, page_picture
 from core.ui.page_picture import DrawPage
 
 _KEY = "source-page"
+NO_MARKS = "这一页的文字是从图像里识别的，图上标不出段落的位置。"
 
 
 def has_pages(app: App, page: StoredPage) -> bool:
@@ -56,14 +59,25 @@ def draw(app: App, page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan
         name=page.title,
         first=first,
         count=0 if page.is_cut or not sections else sections[-1].number,
-        passages_on=partial(_passages_on, page, spans, wanted),
+        passages_on=partial(passages_on, page, spans, wanted),
     )
+    shown = page_picture.page_shown(_KEY, first)
+    if spans and _is_recognized(page, shown):
+        st.caption(NO_MARKS)
 
 
-def _passages_on(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan | None, number: int) -> list[str]:
+def passages_on(page: StoredPage, spans: Sequence[TextSpan], wanted: TextSpan | None, number: int) -> list[str]:
+    """Return the texts of the passages to mark on a page. Nothing can be marked where the text was recognized: the file does not
+    say where it stands."""
+    if _is_recognized(page, number):
+        return []
     start, end = _edges(page, number)
     there = [span for span in spans if span.start < end and start < span.end]
     return [page.text[span.start : span.end] for span in ([wanted] if wanted in there else there) if span]
+
+
+def _is_recognized(page: StoredPage, number: int) -> bool:
+    return any(section.number == number and section.is_recognized for section in _pages(page))
 
 
 def _pages(page: StoredPage) -> list[TextSection]:
