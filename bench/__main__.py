@@ -21,6 +21,7 @@ PARTS = {
     "search": "Search",
     "reading": "Reading pages",
     "own_files": "Files of one's own in the prompt",
+    "recognition": "Text of scans",
     "agent": "Agent mode",
     "google": "Google through Chrome",
     "legal": "Legal search",

@@ -65,7 +65,7 @@ def diagnose(app: App, progress: ProgressCallback = lambda done, steps, name: No
         "数据": lambda app: [_check_data_dir(app), _check_database(app), _check_laws(app), *_check_folders(app)],
         "模型": _check_model,
         "引擎": _check_engines,
-        "阅读": lambda app: [_check_confinement(app)],
+        "阅读": lambda app: [_check_confinement(app), _check_recognition(app)],
         "缓存": lambda app: [DoctorCheck("缓存", False, warning) for warning in app.cache_warnings],
     }
     checks = []
@@ -182,6 +182,22 @@ def _check_confinement(app: App) -> DoctorCheck:
     cure = "请在较新的 Linux（x86_64 或 aarch64）上运行，或在没有重要数据的机器上设置 READING_UNCONFINED=1。"
     missing = "、".join(confinement.missing)
     return DoctorCheck("阅读", False, f"不能封闭解析网页和文件的进程，缺少 {missing}，{done}", cure)
+
+
+def _check_recognition(app: App) -> DoctorCheck:
+    """Check that the text of scans can be recognized. It is an extra: nothing else depends on it."""
+    if not app.reader.can_recognize:
+        cure = "要读扫描件和图片，请在服务器上运行 pip install -r requirements-ocr.txt，然后重启。"
+        return DoctorCheck("文字识别", True, "没有安装：扫描件和图片没有文字层，读不了", cure, off=True)
+    try:
+        missing = "、".join(app.reader.recognizer_confinement().missing)
+    except ReadingError as error:
+        cure = "请重新运行 pip install -r requirements-ocr.txt；内存少于 1 GB 的机器用不了。"
+        return DoctorCheck("文字识别", False, f"识别文字的进程没有启动：{error.short_reason}", cure)
+    if not missing:
+        return DoctorCheck("文字识别", True, "扫描件和图片可以识别，进程由内核封闭")
+    done = "仍然识别" if app.reader.may_be_unconfined else "不识别"
+    return DoctorCheck("文字识别", False, f"不能封闭识别文字的进程，缺少 {missing}，{done}")
 
 
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -88,6 +88,13 @@ class Reader:
         except NotReadable as error:
             raise ReadingError(error.reason) from None
 
+    def recognizer_confinement(self) -> Confinement:
+        """Return what confines the process that recognizes text, after starting it. Raise ReadingError."""
+        try:
+            return self._recognizer.confinement(Deadline(START_TIMEOUT))
+        except NotReadable as error:
+            raise ReadingError(error.reason) from None
+
     def warm_up(self) -> None:
         """Start the processes that the first page would have to wait for, once, without waiting for them."""
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 import threading
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -11,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from core.app import App
-from core.doctor import Diagnosis, EngineState, diagnose, engine_states, searxng_settings, try_engine, try_engines
+from core.doctor import (
+    Diagnosis,
+    DoctorCheck,
+    EngineState,
+    diagnose,
+    engine_states,
+    searxng_settings,
+    try_engine,
+    try_engines,
+)
 from core.documents import Access
 from core.legal.library.index_files import DATABASE
 from core.search.errors import EngineMisconfigured, EngineThrottled, EngineUnavailable, SearchError
@@ -19,6 +29,7 @@ from core.search.types import SearchQuery, SearchResult
 from support import invented
 from support.fake_engines import FakeEngine, results
 from support.reading import kept_workers
+from support.scans import one_recognizer
 from support.scripted_app import scripted_app
 from support.waiting import until
 
@@ -183,3 +194,33 @@ def test_the_watched_folders_are_listed_with_their_files(tmp_path: Path) -> None
     assert checks["资料文件夹 制度"].message.endswith("：1 个文件")
     assert not checks["资料文件夹 没有"].ok
     assert "DOCUMENTS_FOLDERS" in checks["资料文件夹 没有"].cure
+
+
+# ── Text recognition ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_of_recognition() -> DoctorCheck:
+    with scripted_app(says=[], engines=[FakeEngine("fake", results(1))]) as (app, _):
+        return next(check for check in diagnose(app) if check.name == "文字识别")
+
+
+def test_without_the_extra_it_is_said_how_scans_can_be_read() -> None:
+    check = check_of_recognition()
+    assert (check.ok, check.off) == (True, True)
+    assert "扫描件和图片没有文字层，读不了" in check.message
+    assert "pip install -r requirements-ocr.txt" in check.cure
+
+
+def test_with_the_extra_its_process_is_tried() -> None:
+    with one_recognizer():
+        check = check_of_recognition()
+    assert (check.ok, check.off, check.message) == (True, False, "扫描件和图片可以识别，进程由内核封闭")
+
+
+def test_a_process_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.reading import recognizer
+
+    monkeypatch.setattr(recognizer, "RECOGNIZER_COMMAND", (sys.executable, "-c", "raise SystemExit(1)"))
+    with one_recognizer():
+        check = check_of_recognition()
+    assert (check.ok, "识别文字的进程没有启动" in check.message) == (False, True)
