@@ -225,7 +225,6 @@ class Indexer:
             "kind": part.kind,
             "title": part.title,
             "pages": part.pages,
-            "pages_done": max(done, *part.unread_pages, 0) if part.unread_pages else done,
             "characters": pieces.length,
         }
         if is_first and part.text:
@@ -234,8 +233,8 @@ class Indexer:
                 values["modified"] = modified
         self._queue.add_pieces(document.id, cut, **values)
         self._index.add(document.collection_id, document.id, [one for piece in cut for one in passages.cut(piece)])
-        if not self._queue.still_holds(document.id):
-            raise ClaimLost
+        pages_done = max(done, *part.unread_pages, 0) if part.unread_pages else done
+        self._queue.add_pieces(document.id, (), pages_done=pages_done)  # they can be found now
         with self.changed:
             self.changed.notify_all()
 

@@ -93,10 +93,6 @@ class ReadingQueue:
             if not connection.execute(ended).rowcount:
                 raise ClaimLost
 
-    def still_holds(self, id: str) -> bool:
-        with self._database.read() as connection:
-            return connection.execute(select(documents.c.id).where(self._is_mine(id))).first() is not None
-
     def is_empty(self) -> bool:
         """Return whether no file of this queue is waiting or being read, in any process."""
         states = {self._state} if self.is_for_recognition else {DocumentState.WAITING, self._state}
