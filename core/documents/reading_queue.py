@@ -65,7 +65,7 @@ class ReadingQueue:
                 reading = {"state": DocumentState.UNREADABLE, "reason": "读取时程序几次中断，没有读完。可以再试一次。"}
             connection.execute(update(documents).where(c.id == found.id).values(**claimed, **reading))
             connection.execute(delete(document_texts).where(document_texts.c.document_id == found.id))
-        return document_of(found)
+        return None if found.attempts >= MAX_ATTEMPTS else document_of(found)
 
     def extend(self, id: str) -> None:
         """Say that this process is still at work on a file."""
