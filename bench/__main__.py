@@ -20,6 +20,7 @@ PARTS = {
     "readers": "One process, many readers",
     "search": "Search",
     "reading": "Reading pages",
+    "documents": "The document library",
     "own_files": "Files of one's own in the prompt",
     "recognition": "Text of scans",
     "agent": "Agent mode",

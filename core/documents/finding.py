@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from core.base.text import normalize
 from core.documents.document_rows import DocumentRows
 from core.documents.newer_first import newer_first
-from core.documents.storage import FoundPassage, PassageIndex
+from core.documents.storage import PassageIndex
 from core.documents.text_rows import TextRows
-from core.documents.types import Access, Document, PassageHit
+from core.documents.types import Access, PassageHit
 from core.reading import place_at
 
 CANDIDATES = 3
@@ -29,29 +31,26 @@ class Finder:
             return ()
         found = self._index.search(query, names.keys(), max(limit * CANDIDATES, LEAST_CANDIDATES))
         documents = self._rows.open_many({passage.document_id for passage in found}, access)
-        hits = self._hits([passage for passage in found if passage.document_id in documents], documents, names)
-        return tuple(_without_repetitions(newer_first(hits, query)))[:limit]
+        hits = [
+            PassageHit(document, names[document.collection_id], passage.start, passage.end, "", passage.score)
+            for passage in found
+            if (document := documents.get(passage.document_id)) and document.collection_id in names
+        ]
+        return tuple(islice(_without_repetitions(self._with_texts(newer_first(hits, query), limit)), limit))
 
-    def _hits(
-        self, found: list[FoundPassage], documents: Mapping[str, Document], names: Mapping[str, str]
-    ) -> Iterator[PassageHit]:
-        for passage, piece in zip(found, self._texts.pieces_with(found), strict=True):
-            document = documents[passage.document_id]
-            if piece is None or document.collection_id not in names:
-                continue
-            first, last = passage.start - piece.start, passage.end - piece.start
-            yield PassageHit(
-                document,
-                names[document.collection_id],
-                passage.start,
-                passage.end,
-                piece.text[first:last],
-                passage.score,
-                place_at(piece.text, piece.all_sections, first),
-            )
+    def _with_texts(self, hits: Sequence[PassageHit], at_once: int) -> Iterator[PassageHit]:
+        """Yield the hits with their texts and places. No more texts are loaded than are wanted, but for repetitions."""
+        for first in range(0, len(hits), at_once):
+            some = hits[first : first + at_once]
+            pieces = self._texts.pieces_with([(hit.document.id, hit.start, hit.end) for hit in some])
+            for hit, piece in zip(some, pieces, strict=True):
+                if piece is not None:
+                    start, end = hit.start - piece.start, hit.end - piece.start
+                    place = place_at(piece.text, piece.all_sections, start)
+                    yield replace(hit, text=piece.text[start:end], place=place)
 
 
-def _without_repetitions(hits: Sequence[PassageHit]) -> Iterator[PassageHit]:
+def _without_repetitions(hits: Iterable[PassageHit]) -> Iterator[PassageHit]:
     """Yield the hits, of those in the same words the first one."""
     seen: set[str] = set()
     for hit in hits:

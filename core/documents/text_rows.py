@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import bindparam, select
 
-from core.documents.storage import FoundPassage
 from core.documents.text_pieces import StoredPiece, piece_of
 from core.store import Database
 from core.store.tables import document_texts
@@ -23,25 +22,24 @@ class TextRows:
             rows = connection.execute(select(document_texts).where(c.document_id == document_id).order_by(c.start))
             return tuple(map(piece_of, rows))
 
-    def pieces_with(self, passages: Sequence[FoundPassage]) -> list[StoredPiece | None]:
-        """Return the piece in which each passage stands; None if it is no longer there."""
-        c, earlier = document_texts.c, document_texts.alias().c
-        holders = []
-        for passage in passages:
-            before = and_(earlier.document_id == passage.document_id, earlier.start <= passage.start)
-            start = select(earlier.start).where(before).order_by(earlier.start.desc()).limit(1)
-            holders.append(and_(c.document_id == passage.document_id, c.start == start.scalar_subquery()))
-        if not holders:
-            return []
+    def pieces_with(self, places: Sequence[tuple[str, int, int]]) -> list[StoredPiece | None]:
+        """Return the piece in which each place stands (id of the file, start and end); None if it is no longer there."""
         with self._database.read() as connection:
-            rows = connection.execute(select(document_texts).where(or_(*holders))).all()
-        pieces = [(row.document_id, piece_of(row)) for row in rows]
-        return [_holder(passage, pieces) for passage in passages]
+            rows = [
+                connection.execute(_LAST_BEFORE, {"document": id, "position": start}).first() for id, start, _ in places
+            ]
+        pieces = [piece_of(row) if row else None for row in rows]
+        ends = [end for _, _, end in places]
+        return [
+            piece if piece and end <= piece.start + len(piece.text) else None
+            for piece, end in zip(pieces, ends, strict=True)
+        ]
 
 
-def _holder(passage: FoundPassage, pieces: Sequence[tuple[str, StoredPiece]]) -> StoredPiece | None:
-    for document_id, piece in pieces:
-        is_inside = piece.start <= passage.start and passage.end <= piece.start + len(piece.text)
-        if document_id == passage.document_id and is_inside:
-            return piece
-    return None
+_LAST_BEFORE = (
+    select(document_texts)
+    .where(document_texts.c.document_id == bindparam("document"), document_texts.c.start <= bindparam("position"))
+    .order_by(document_texts.c.start.desc())
+    .limit(1)
+)
+"""The statement runs for each hit of a search. Building it is most of the work."""
