@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import threading
 import time
@@ -26,26 +27,32 @@ from pathlib import Path
 import tantivy
 from filelock import FileLock, Timeout
 
-from core.base.chinese.sentences import key_terms
-from core.base.text import terms
+from core.base.chinese.sentences import key_phrases, key_terms
+from core.base.text import HAN, terms
 from core.documents.errors import DocumentError
 from core.documents.folder_files import make_private_folder, write_private_file
 from core.documents.storage import FoundPassage, IndexedPassage
 
 MANIFEST = "index.json"
-FORMAT = 1
+FORMAT = 2
 SHARD_PASSAGES = 4_000
 """Number of passages after which another shard is begun."""
 LOCK_SECONDS = 60.0
 IDLE_SECONDS = 120.0
 MAX_QUERY_TERMS = 100
+FIELDS = {"words": 1.0, "characters": 0.5}
+"""Weights of pairs of characters and words, and of single Chinese characters: 退租 and 不租 have one in common."""
+
+
+_HAN = re.compile(f"[{HAN}]")
 
 
 def _schema() -> tantivy.Schema:
     """Return the schema. `core.base.text.terms` cuts the terms, so tantivy only splits at blanks."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("document", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
+    for name in FIELDS:
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     builder.add_bytes_field("passage", stored=True, indexed=False)
     return builder.build()
 
@@ -154,11 +161,12 @@ class FolderIndex:
 
     def search(self, query: str, collection_ids: Collection[str], limit: int) -> list[FoundPassage]:
         """Return the best passages, the best first. A word counts by its rarity in all these collections together."""
-        words = Counter((key_terms(query) or terms(query))[:MAX_QUERY_TERMS])
+        asked = [(name, term) for name, found in _query_terms(query).items() for term in found[:MAX_QUERY_TERMS]]
+        words = Counter(asked)
         searchers = [shard.searcher for id in sorted(set(collection_ids)) for shard in self._shards(id)]
-        having = {word: [searcher.doc_freq("words", word) for searcher in searchers] for word in words}
+        having = {word: [searcher.doc_freq(*word) for searcher in searchers] for word in words}
         total = sum(searcher.num_docs for searcher in searchers)
-        weights = {word: count * _rarity(sum(having[word]), total) for word, count in words.items()}
+        weights = {word: count * FIELDS[word[0]] * _rarity(sum(having[word]), total) for word, count in words.items()}
         found: list[FoundPassage] = []
         for number, searcher in enumerate(searchers):
             boosts = {
@@ -214,10 +222,20 @@ def _rarity(having: int, total: int) -> float:
     )
 
 
-def _search(searcher: tantivy.Searcher, boosts: dict[str, float], limit: int) -> Iterator[FoundPassage]:
+def _query_terms(query: str) -> dict[str, list[str]]:
+    """Return the terms to look for, by their field."""
+    return {"words": key_terms(query) or terms(query), "characters": _han("".join(key_phrases(query)))}
+
+
+def _han(text: str) -> list[str]:
+    """Return the Chinese characters, each once."""
+    return list(dict.fromkeys(_HAN.findall(text)))
+
+
+def _search(searcher: tantivy.Searcher, boosts: dict[tuple[str, str], float], limit: int) -> Iterator[FoundPassage]:
     query = tantivy.Query
     clauses = [
-        (tantivy.Occur.Should, query.boost_query(query.term_query(_SCHEMA, "words", word, "freq"), boost))
+        (tantivy.Occur.Should, query.boost_query(query.term_query(_SCHEMA, *word, "freq"), boost))
         for word, boost in boosts.items()
     ]
     if not clauses:
@@ -279,7 +297,11 @@ def _write(path: Path, rows: Iterable[bytes]) -> None:
     writer = index.writer(heap_size=15_000_000, num_threads=1)
     for row in rows:
         passage = _unpack(row)
-        document = tantivy.Document(document=passage.document_id, words=" ".join(terms(passage.text)))
+        found = terms(passage.text)
+        characters = (character for word in found for character in word if not character.isascii())
+        document = tantivy.Document(
+            document=passage.document_id, words=" ".join(found), characters=" ".join(dict.fromkeys(characters))
+        )
         document.add_bytes("passage", row)
         writer.add_document(document)
     writer.commit()
