@@ -11,7 +11,7 @@ OWNER = Access("owner")
 LEAST = 0.85
 
 
-@pytest.mark.parametrize("library_settings", ["folder"], indirect=True)
+@pytest.mark.parametrize("values", ["folder"], indirect=True)
 def test_pages_are_found_among_the_first_five(library: DocumentLibrary) -> None:
     files, questions = invented_files()
     assert (len(files), len(questions)) == (15, 113)
