@@ -8,18 +8,18 @@ from collections.abc import Callable
 import pytest
 
 from core.documents import Access, CollectionNotFound, DocumentError, DocumentLibrary, DocumentNotFound
-from core.store import new_conversation_id
 
 OWNER = Access("owner")
+MADE_UP = "an-id-of-24-characters-_"
 STRANGERS = {
     "another reader": Access("stranger"),
     "nobody": Access(),
     "one with an empty name": Access(""),
     "one who names the digest of the owner": Access("4c1029697ee358715d3a14a2add817c4b01651440de808371f78165ac90dc581"),
-    "one with keys that are made up": Access("stranger", shares=("", "%", "' OR 1=1 --", new_conversation_id())),
+    "one with keys that are made up": Access("stranger", shares=("", "%", "' OR 1=1 --", MADE_UP)),
 }
 IDS = {
-    "a made-up id": new_conversation_id(),
+    "a made-up id": MADE_UP,
     "no id": "",
     "a pattern": "%",
     "a path": "../../database",
@@ -115,7 +115,7 @@ def test_a_guest_with_a_share_changes_nothing(library: DocumentLibrary) -> None:
         outcome(attempt, library, collection, document, guest)
 
 
-@pytest.mark.parametrize("share", ["", "%", "' OR 1=1 --", new_conversation_id()])
+@pytest.mark.parametrize("share", ["", "%", "' OR 1=1 --", MADE_UP])
 def test_shares_that_are_made_up_open_nothing(library: DocumentLibrary, share: str) -> None:
     filled(library)
     with pytest.raises(CollectionNotFound):
