@@ -114,7 +114,7 @@ class ReadDocumentTool(DocumentTool):
             return failed_observation(f"这个文件没有所写的页：{wanted.range_words}。"), None
         (source,) = self.context.run_sources.add_documents([replace(found, spans=wanted.spans)])
         self.context.emit(PageRead(source, found.page.instructions, call_id))
-        text = f"（{wanted.note}）\n{wanted.block(source)}"
+        text = wanted.block(source)
         self.context.prompt.add(text)
         if given := self.context.run_sources.record_given({source.number: wanted.spans}):
             self.context.emit(SourcesGiven(given, call_id))

@@ -81,7 +81,7 @@ class WatchedFolders:
             try:
                 is_first = not self.import_all(forgets_others=is_first) and is_first
             except NotOurTurn:
-                log.info("another process imports the watched folders")
+                log.info("the watched folders are imported by another process, or this one is ending")
             except AppError as error:
                 log.warning("the watched folders could not be imported: %s", error)
             except Exception:

@@ -10,6 +10,8 @@ from core.reading.extraction_types import NotReadable
 from core.reading.packed_files import PackedFile
 
 _PART = "docProps/core.xml"
+_TEMPLATE_DAYS = frozenset({"2013-12-23", "2013-01-27"})
+"""Days of the templates of python-docx and python-pptx, which stand in the files that programs make with them."""
 
 
 class Properties(NamedTuple):
@@ -27,4 +29,5 @@ def read_properties(packed: PackedFile) -> Properties:
     except NotReadable:
         return Properties()
     found = {name: one_line(root.findtext(f"{{*}}{name}") or "") for name in ("title", "modified", "created")}
-    return Properties(found["title"], iso_day(found["modified"][:10]) or iso_day(found["created"][:10]))
+    days = (iso_day(found[name][:10]) for name in ("modified", "created"))
+    return Properties(found["title"], next((day for day in days if day and day not in _TEMPLATE_DAYS), None))

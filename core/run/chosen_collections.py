@@ -80,7 +80,10 @@ class ChosenCollections:
             for hit in rank
             if hit is not None and hit.document.collection_id in ids
         }
-        return tuple(sorted(list(hits.values())[:limit], key=lambda hit: hit.document.is_outdated))
+        best = list(hits.values())[:limit]
+        if len(found) > 1:  # one search puts older versions behind newer ones, two searches together do not
+            best.sort(key=lambda hit: hit.document.is_outdated)
+        return tuple(best)
 
     def read(self, hits: Sequence[PassageHit]) -> Iterator[FoundDocument]:
         """Yield the whole files of these passages, in the order of their best ones. A file that has no text any more is

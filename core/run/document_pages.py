@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from core.answer import join_numbers
-from core.reading import Page, Span, TextSection
-from core.search import sources_block
+from core.reading import Page, Span, TextSection, outline
+from core.search import QuotedText, sources_block
 from core.search.types import Source
 
 PART_LENGTH = 3_000
 """Characters of a part of a text that has no pages."""
 MAX_WANTED = 50
+OUTLINE_LENGTH = 800
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–—~～至到][第\s]*(\d{1,6}))?")
 _UNITS = {"page": "页", "slide": "张幻灯片", "sheet": "个工作表", "chapter": "章", "part": "部分"}
 
@@ -71,12 +72,14 @@ class DocumentPages:
         return said + (f"放不下的从第 {self.left_out[0]} {self.unit}开始，可以再读。" if self.left_out else "")
 
     def block(self, source: Source) -> str:
-        """Return the pages as a fenced block for a model."""
-        text = " ".join(
+        """Return the pages as a fenced block for a model, with the headings of the document if not all of it is shown."""
+        text = "\n".join(
             f"（第 {number} {self.unit}）{self.page.text[start:end]}"
             for number, (start, end) in zip(self.numbers, self.spans, strict=True)
         )
-        return sources_block([source], snippet_length=len(text), passages_by_number={source.number: text})
+        headings = outline(self.page, characters=OUTLINE_LENGTH) if len(self.spans) < self.count else ""
+        quoted = QuotedText("正文节选", text, self.note, headings)
+        return sources_block([source], snippet_length=len(text), passages_by_number={source.number: quoted})
 
 
 def _units(page: Page) -> tuple[str, dict[int, Span]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -181,3 +182,53 @@ def test_without_a_model_the_right_sentence_is_quoted(data_dir: str) -> None:
     assert "月租金为人民币八千六百元，每季度首月五日前支付。[1]" in answer.text
     assert answer.sources[0].title == "lease.pdf"
     assert not nothing.sources
+
+
+def test_an_older_version_of_a_file_is_shown_and_sent_as_one(data_dir: str) -> None:
+    """So that the newest can be asked for."""
+    says = "最新的月租金是八千六百元[1]。"
+    with scripted_app(says=[[says]], DATA_DIR=data_dir) as (app, model):
+        collection = app.documents.create_collection("合同", OWNER)
+        for name, text, day in (
+            ("租赁合同 2024.txt", LEASE.replace("八千六百", "七千九百"), "2024-03-01"),
+            ("租赁合同 2026.txt", LEASE, "2026-03-01"),
+        ):
+            app.documents.add_document(collection.id, name, text.encode(), OWNER, modified=day)
+        assert app.documents.wait_until_indexed(collection.id, OWNER, seconds=60)
+        events = list(app.chat.stream("最新的月租金是多少？", options=ask_in(collection)))
+    (found,) = searches(events)
+    assert [(source.title, source.is_outdated) for source in found.sources] == [
+        ("租赁合同 2026.txt", False),
+        ("租赁合同 2024.txt", True),
+    ]
+    new, old = prompt_of(model).split("[2]", 1)
+    assert "日期: 2026-03-01" in new
+    assert "旧版" not in new
+    assert "版本: 旧版" in old
+    (line,) = lines_of(events).visible
+    assert line.details.count("旧版，资料中有更新的版本") == sum(
+        result.url == found.sources[1].url for result in found.response.results
+    )
+    assert "引擎" not in line.details, "no engine was asked"
+
+
+def test_stopping_ends_an_answer_that_waits_for_the_library(data_dir: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    searching, may_go_on = threading.Event(), threading.Event()
+
+    def search(*arguments: object, **named: object) -> tuple[()]:
+        searching.set()
+        assert may_go_on.wait(30)
+        return ()
+
+    with scripted_app(says=[["好"]], DATA_DIR=data_dir) as (app, model):
+        collection = fill_collection(app, "合同", lease_txt=LEASE)
+        monkeypatch.setattr(app.documents, "search", search)
+        run = app.chat.start(app.chat.accept_question(QUESTION, options=ask_in(collection)), grace=30.0)
+        try:
+            assert searching.wait(30)
+            run.cancel()
+            run.end_future.result(30)
+        finally:
+            may_go_on.set()
+        assert run.message().stop_note
+        assert not model.asked

@@ -17,7 +17,16 @@ from markupsafe import Markup, escape
 from core.answer.citation_verdicts import CitationVerdict, agreement_label
 from core.answer.html.comparison_html import comparison_html
 from core.answer.place_labels import join_places
-from core.answer.source_details import AGREEING, CITED, NOT_CITED, OFFICIAL, describe_source, is_official
+from core.answer.source_details import (
+    AGREEING,
+    CITED,
+    NOT_CITED,
+    OFFICIAL,
+    OUTDATED,
+    describe_source,
+    is_official,
+    publication_day,
+)
 from core.base.text import one_line, shorten
 from core.base.web_addresses import host_of
 from core.legal.entities import LAWS
@@ -59,20 +68,24 @@ def results_html(results: Iterable[SearchResult], *, app_url: str = "", full_sni
 
 def passages_html(results: Iterable[SearchResult], sources: Iterable[Source]) -> Markup:
     """Return passages of documents, each with the number of its file: several may be of one file."""
-    numbers = {source.url: source.number for source in sources}
+    known = {source.url: source for source in sources}
     rows = Markup().join(
         Markup('<li value="%s">%s</li>')
         % (
-            numbers.get(result.url, ""),
-            _entry(result.title, result.url, result.snippet, "", about=_passage_origin(result)),
+            source.number,
+            _entry(result.title, result.url, result.snippet, "", about=_passage_origin(result, source)),
         )
         for result in results
+        if (source := known.get(result.url))
     )
     return Markup('<ol class="wy-refs">%s</ol>') % rows
 
 
-def _passage_origin(result: SearchResult) -> str:
-    return " · ".join(filter(None, (f"资料「{result.source}」", result.published and f"文件日期 {result.published}")))
+def _passage_origin(result: SearchResult, source: Source) -> str:
+    version = OUTDATED if source.is_outdated else ""
+    return " · ".join(
+        filter(None, (source.collection_label, publication_day(source) if result.published else "", version))
+    )
 
 
 def source_panel_html(

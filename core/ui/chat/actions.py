@@ -14,7 +14,7 @@ from core.base.errors import AppError, InputError
 from core.base.logs import add_log_ids
 from core.reading import Page
 from core.run import AnswerOptions, AnswerService, Question
-from core.search.types import Source
+from core.search.types import DOCUMENTS, Source
 from core.store import ChosenCollection, ConversationNotFound, StoreError
 from core.ui import conversation_sync, document_access, identity, session, visitor_preferences
 from core.ui.chat import attachments, collection_choice, search_switch, settings_panel
@@ -213,7 +213,7 @@ def continue_answer(app: App, answer: Message) -> None:
         return
     chat = session.chat()
     asked = chat.last_question()
-    searched = [search.response.query.text for search in answer.searches]
+    searched = [search.response.query.text for search in answer.searches if search.response.provider != DOCUMENTS]
     wants_search = session.mode() == session.CHAT and (searched or session.is_search_enabled())
     query = [*([asked.text] if asked else []), *searched][-1] if wants_search else ""
     if question := _accept_question(app, CONTINUE_PROMPT, (), query=query):

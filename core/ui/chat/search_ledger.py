@@ -30,10 +30,11 @@ _OUTCOMES = {
 
 
 def draw(app: App, searches: Sequence[SearchFinished], *, key: str, can_repeat: bool, can_edit: bool) -> None:
-    """Draw the ledger. With `can_edit` the reader may change the words; an agent chooses its own."""
+    """Draw the ledger. With `can_edit` the reader may change the words of a search of the web; an agent chooses its own."""
     title = Markup('<div class="wy-refs-title">搜索记录</div>')
     draw_html(title + Markup().join(entry_html(search.response, search.asked) for search in searches))
-    if can_repeat and can_edit:
+    has_web = any(search.response.provider != DOCUMENTS for search in searches)
+    if can_repeat and can_edit and has_web:
         _search_form(app, searches[-1].response.query.text, key)
     elif can_repeat:
         again = partial(actions.answer_again, app, fresh=True)
@@ -99,7 +100,7 @@ def entry_html(response: SearchResponse, asked: str = "") -> Markup:
     if limits := describe_filters(response.query):
         lines.append(row_html("条件", " · ".join(limits)))
     lines.append(row_html("结果", summary(response)))
-    if response.attempts:
+    if response.attempts and response.provider != DOCUMENTS:  # no engine was asked
         heads = Markup("<tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>")
         rows = Markup().join(map(_attempt_html, response.attempts))
         lines.append(Markup('<table class="wy-ledger" tabindex="0">%s%s</table>') % (heads, rows))
