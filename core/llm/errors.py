@@ -108,7 +108,7 @@ class ModelContextExceeded(ModelRefused):
 
     kind = "model_context"
     default_message = "内容超过了模型的上下文长度，模型服务没有接受。"
-    default_cure = "请缩短问题、新建对话或少附文件；也可以由管理员用 LLM_CONTEXT_TOKENS 写明模型的上下文长度。"
+    default_cure = "请缩短问题、新建对话或少附文件。"
 
     def __init__(self, message: str = "", *, cure: str = "", limit: int | None = None) -> None:
         super().__init__(message, cure=cure)
