@@ -43,6 +43,7 @@
     'Dark': '深色',
     'Error: ': '',
     'Expand sidebar': '展开侧栏',
+    'Failed to generate file for download': '现在不能下载，请刷新页面再试。文件可能已经删除，或者不再分享给你。',
     'Fullscreen': '全屏',
     'Light': '浅色',
     'Logo': '问源',
@@ -85,7 +86,7 @@
   // Texts only where they are Streamlit's own: an answer may say "Close".
   const OWN = [
     ['[data-testid="stMainMenuPopover"], [data-testid="stSkipToContent"]', translated],
-    ['[data-testid^="stTooltip"], [data-testid="stFileChip"] [role="alert"]', translated],
+    ['[data-testid^="stTooltip"], [data-testid="stFileChip"] [role="alert"], [data-testid="stDownloadButtonError"]', translated],
     ['[data-testid="stDialog"]', words => SENTENCES[words] ?? words],
   ]
   const translateTexts = (place, inChinese) => {

@@ -148,6 +148,21 @@ def test_what_is_too_large_stays_at_the_field_with_its_reason(server: AppServer,
     expect(field(page).get_by_role("button", name="选择文件")).to_be_visible()
 
 
+def test_a_limit_and_an_empty_file_are_said_in_sentences(
+    serve: Callable[..., AppServer], visit: Visit, tmp_path: Path
+) -> None:
+    for name in ("甲.txt", "乙.txt", "空的.txt"):
+        (tmp_path / name).write_text("" if name == "空的.txt" else "押金不退。", "utf-8")
+    page = collection(visit(serve(SEARCH_PROVIDER_PRIORITY="bundled", DOCUMENTS_VISITOR_FILES="1")), "上限")
+    upload(page, tmp_path / "甲.txt")
+    expect(page.get_by_text("放入了 1 个文件。")).to_be_visible()
+    upload(page, tmp_path / "乙.txt", tmp_path / "空的.txt")
+    expect(page.get_by_text("每人最多 1 个，「乙.txt」没有收下。请先删除不再需要的文件。")).to_be_visible()
+    expect(page.get_by_text("「空的.txt」是空的，没有收下。")).to_be_visible()
+    expect(page.get_by_text("放入了")).to_have_count(0)
+    expect(page.locator(".wy-files-list li")).to_have_count(1)
+
+
 def test_a_collection_is_renamed_and_its_files_and_itself_are_deleted_after_a_question(
     server: AppServer, visit: Visit, tmp_path: Path
 ) -> None:
@@ -197,6 +212,9 @@ def test_a_share_is_read_by_another_browser_until_it_is_withdrawn(
     assert other.evaluate("document.documentElement.scrollWidth <= innerWidth")
     row(other, "租约.pdf").get_by_role("link").click()
     expect(other.locator(".wy-page-text")).to_contain_text("租赁合同")
+    late = other.context.new_page()
+    late.goto(other.url)
+    expect(late.get_by_role("button", name="下载原文件")).to_be_visible()
     other.goto(server.url)
     yours.settled()
     other.get_by_test_id("stBottom").get_by_role("button", name="资料").click()
@@ -210,6 +228,8 @@ def test_a_share_is_read_by_another_browser_until_it_is_withdrawn(
     expect(other.get_by_test_id("stBottom")).to_contain_text("「合同」已经删除，或者不再分享给你")
     other.goto(link)
     expect(other.get_by_text("这个分享链接已经失效")).to_be_visible()
+    late.get_by_role("button", name="下载原文件").click()
+    expect(late.get_by_text("现在不能下载")).to_be_visible()
 
 
 def test_an_answer_from_a_chosen_collection_says_the_page(server: AppServer, visit: Visit, tmp_path: Path) -> None:
