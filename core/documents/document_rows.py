@@ -97,6 +97,16 @@ class DocumentRows:
         with self._database.read() as connection:
             return connection.execute(query.limit(1)).first() is not None
 
+    def with_text(self, collection_id: str = "") -> list[tuple[str, str, str]]:
+        """Return collection, id and name of the files, of one collection or of all, whose texts are stored."""
+        c = documents.c
+        is_read = and_(c.state == DocumentState.INDEXED, c.characters > 0)
+        query = select(c.collection_id, c.id, c.name).where(is_read).order_by(c.collection_id, c.created)
+        if collection_id:
+            query = query.where(c.collection_id == collection_id)
+        with self._database.read() as connection:
+            return [(row.collection_id, row.id, row.name) for row in connection.execute(query)]
+
     def refresh_versions(self, collection_id: str) -> None:
         """Look again which files of a collection are older versions of others."""
         c = documents.c

@@ -35,6 +35,7 @@ from core.documents.storage import FoundPassage, IndexedPassage
 
 MANIFEST = "index.json"
 FORMAT = 2
+REBUILDING = "资料集的索引不完整，正在重新建立，请稍后再查。"
 SHARD_PASSAGES = 4_000
 """Number of passages after which another shard is begun."""
 LOCK_SECONDS = 60.0
@@ -94,12 +95,15 @@ class FolderIndex:
             return
         rows = [_pack(document_id, passage) for passage in passages]
         with self._writing(collection_id) as shards:
-            last = next(reversed(shards), None)
-            if last is None or _count(self._path(collection_id, last)) >= self._shard_passages:
-                last = _new_name()
-                shards[last] = 0
-            _write(self._path(collection_id, last), rows)
-            shards[last] += 1
+            self._add(collection_id, shards, rows)
+
+    def _add(self, collection_id: str, shards: dict[str, int], rows: Sequence[bytes]) -> None:
+        last = next(reversed(shards), None)
+        if last is None or _count(self._path(collection_id, last)) >= self._shard_passages:
+            last = _new_name()
+            shards[last] = 0
+        _write(self._path(collection_id, last), rows)
+        shards[last] += 1
 
     def remove(self, collection_id: str, document_ids: Collection[str]) -> None:
         """Remove documents for good: their words are gone from the disk."""
@@ -114,6 +118,20 @@ class FolderIndex:
                     new = _new_name()
                     _write(self._path(collection_id, new), kept)
                     shards[new] = 1
+
+    def lacks(self, collection_id: str) -> bool:
+        """Return whether there is no index of a collection, or none that this program reads."""
+        shards = _read_manifest(self._path(collection_id, MANIFEST))
+        return not shards or not all((self._path(collection_id, name) / "meta.json").is_file() for name in shards)
+
+    def rebuild(self, collection_id: str, documents: Iterable[tuple[str, Sequence[IndexedPassage]]]) -> None:
+        """Make the index of a collection that lacks one from all its documents: whole or not at all."""
+        with self._writing(collection_id) as shards:
+            if not self.lacks(collection_id):  # another process was quicker
+                return
+            shards.clear()
+            for document_id, passages in documents:
+                self._add(collection_id, shards, [_pack(document_id, passage) for passage in passages])
 
     def remove_collection(self, collection_id: str) -> None:
         folder = self._path(collection_id)
@@ -202,7 +220,9 @@ class FolderIndex:
             with self._lock:
                 self._open[collection_id] = _OpenCollection(stamp, shards, self._clock())
             return tuple(shards.values())
-        raise DocumentError("资料集的索引已损坏，现在不能查找。", cure="请管理员运行 python -m core doctor。")
+        with self._locked(collection_id):
+            path.unlink(missing_ok=True)  # so that it is made anew from the texts
+        raise DocumentError(REBUILDING)
 
     def close_idle(self) -> None:
         """Release what idle collections hold in memory."""

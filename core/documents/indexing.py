@@ -7,15 +7,18 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 
 from core.base.errors import AppError
 from core.base.http import Cancelled, Deadline
 from core.documents.document_rows import DocumentRows, Removal
 from core.documents.errors import DocumentError
-from core.documents.passage_cutting import PassageCutter
+from core.documents.passage_cutting import PassageCutter, cut_all
 from core.documents.reading_queue import ClaimLost, ReadingQueue
 from core.documents.storage import FileStore, PassageIndex
 from core.documents.text_pieces import PieceCutter
+from core.documents.text_rows import TextRows
 from core.documents.types import Document, DocumentState
 from core.documents.version_marks import full_day
 from core.documents.versions import encode_traits
@@ -38,6 +41,7 @@ class Indexer:
         self,
         queue: ReadingQueue,
         rows: DocumentRows,
+        texts: TextRows,
         index: PassageIndex,
         files: FileStore,
         reader: Reader,
@@ -48,6 +52,7 @@ class Indexer:
         self._megabytes = megabytes
         self._queue = queue
         self._rows = rows
+        self._texts = texts
         self._index = index
         self._files = files
         self._reader = reader
@@ -65,7 +70,7 @@ class Indexer:
         """The thread that recognizes the pages of scanned files."""
         if not queue.is_for_recognition:
             self._recognition = Indexer(
-                queue.for_recognition(), rows, index, files, reader, megabytes=megabytes, changed=self.changed
+                queue.for_recognition(), rows, texts, index, files, reader, megabytes=megabytes, changed=self.changed
             )
 
     def start(self) -> None:
@@ -138,14 +143,25 @@ class Indexer:
             self._has_more = False
         for removal in self._rows.pending_removals():
             self.remove(removal)
+        self._rebuild_lost()
         while not self._closing.is_set() and (document := self._queue.claim()):
             self._read(document)
             with self.changed:
                 self.changed.notify_all()
 
+    def _rebuild_lost(self, collection_id: str = "") -> None:
+        """Make the index of each collection that has lost it, or of this one, from the stored texts."""
+        if self._queue.is_for_recognition:
+            return
+        for id, files in groupby(self._rows.with_text(collection_id), key=itemgetter(0)):
+            if self._index.lacks(id):
+                log.info("the index of a collection is made from its texts")
+                self._index.rebuild(id, ((file, cut_all(self._texts.load(file), name)) for _, file, name in files))
+
     def _read(self, document: Document) -> None:
         self._current = document.id
         try:
+            self._rebuild_lost(document.collection_id)
             self._index.remove(document.collection_id, [document.id])
             state, reason = self._read_parts(document)
             if state is DocumentState.RECOGNIZING and self._recognition:

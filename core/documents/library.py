@@ -16,7 +16,7 @@ from core.documents.collection_rows import UNFINISHED, CollectionRows
 from core.documents.document_rows import DocumentRows, Removal
 from core.documents.errors import DocumentError
 from core.documents.finding import Finder
-from core.documents.folder_index import IDLE_SECONDS
+from core.documents.folder_index import IDLE_SECONDS, REBUILDING
 from core.documents.indexing import Indexer
 from core.documents.limits import ClosedDatabase, require_size
 from core.documents.reading_queue import ReadingQueue
@@ -61,7 +61,13 @@ class DocumentLibrary:
         self._reader = reader
         self._finder = Finder(self._rows, self._texts, index)
         self._indexer = Indexer(
-            queue or ReadingQueue(database), self._rows, index, files, reader, megabytes=self._settings.file_megabytes
+            queue or ReadingQueue(database),
+            self._rows,
+            self._texts,
+            index,
+            files,
+            reader,
+            megabytes=self._settings.file_megabytes,
         )
         self._lock = threading.Lock()
         self._idle_timer: threading.Timer | None = None
@@ -221,6 +227,9 @@ class DocumentLibrary:
     ) -> tuple[PassageHit, ...]:
         """Return the best passages of these collections, the best first. Newer versions of a file come before older ones."""
         names = self._collections.open_names(collections, access)
+        if any(self._index.lacks(id) and self._rows.with_text(id) for id in names):
+            self._indexer.start()
+            raise DocumentError(REBUILDING)
         try:
             return self._finder.find(query, access, names, limit)
         finally:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -61,6 +61,13 @@ class PostgresIndex:
         with self._database.read() as connection:
             rows = connection.execute(_SEARCH, _search_parameters(wanted, limit))
             return [FoundPassage(row.document_id, row.first, row.last, row.score) for row in rows]
+
+    def lacks(self, collection_id: str) -> bool:
+        """Return False: the index is lost with the database only."""
+        return False
+
+    def rebuild(self, collection_id: str, documents: Iterable[tuple[str, Sequence[IndexedPassage]]]) -> None:
+        """Do nothing: no collection lacks an index."""
 
     def close_idle(self) -> None:
         """Do nothing: idle collections hold no memory here."""

@@ -5,7 +5,7 @@ Each has two forms: in a folder of this server, or in the PostgreSQL database th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +43,12 @@ class PassageIndex(Protocol):
 
     def search(self, query: str, collection_ids: Collection[str], limit: int) -> list[FoundPassage]:
         """Return the best passages, the best first."""
+
+    def lacks(self, collection_id: str) -> bool:
+        """Return whether there is no index of a collection, or none that this program reads."""
+
+    def rebuild(self, collection_id: str, documents: Iterable[tuple[str, Sequence[IndexedPassage]]]) -> None:
+        """Make the index of a collection that lacks one from all its documents: whole or not at all."""
 
     def close_idle(self) -> None:
         """Release what idle collections hold in memory."""
