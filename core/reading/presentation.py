@@ -16,6 +16,7 @@ from core.reading.text_builder import TextBuilder
 
 MAIN = "ppt/presentation.xml"
 MAX_SLIDES = 3_000
+MAX_SERIES = 50
 _TITLES = {"title", "ctrTitle"}
 _DECORATION = {"sldNum", "dt", "ftr", "hdr", "sldImg"}
 """Placeholders that stand on every slide, or show it once more."""
@@ -94,10 +95,30 @@ def _shape_lines(packed: PackedFile, shape: Element, related: dict[str, tuple[st
         yield from filter(None, table_lines(list(_rows(table))))
     if shape.find(".//{*}tbl") is None:
         yield from _paragraphs(shape)
+    for chart in shape.iter("{*}chart"):
+        kind, part = related.get(chart.get(f"{_RELATIONS}id", ""), ("", ""))
+        if kind == "chart" and part in packed.names:
+            yield from _chart_lines(packed.parse(part))
     for diagram in shape.iter("{*}relIds"):
         kind, part = related.get(diagram.get(f"{_RELATIONS}dm", ""), ("", ""))
         if kind == "diagramData" and part in packed.names:
             yield from _paragraphs(packed.parse(part))
+
+
+def _chart_lines(chart: Element) -> Iterator[str]:
+    """Yield the title of a chart and its values, as they were drawn last, one line for each category."""
+    yield from (line for title in chart.iter("{*}title") for line in _paragraphs(title))
+    series = list(chart.iter("{*}ser"))[:MAX_SERIES]
+    names = [" ".join(_points(one.find("{*}tx")).values()) for one in series]
+    values = [_points(one.find("{*}val")) for one in series]
+    for index, category in (_points(series[0].find("{*}cat")) if series else {}).items():
+        yield from table_lines([["", *names], [category, *(one.get(index, "") for one in values)]])[1:]
+
+
+def _points(values: Element | None) -> dict[str, str]:
+    """Return the stored values of a series by their index."""
+    points = values.iter("{*}pt") if values is not None else ()
+    return {point.get("idx", ""): one_line(point.findtext("{*}v") or "") for point in points}
 
 
 def _rows(table: Element) -> Iterator[Row]:

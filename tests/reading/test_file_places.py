@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from email.message import EmailMessage
+
+import pptx
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 
 from core.reading import Page, Reader, TextSection, place_at
 from support import word_files
@@ -157,3 +162,18 @@ def test_the_day_of_the_last_change_is_kept(reader: Reader) -> None:
     (part,) = reader.read_file_parts("a.docx", body)
     assert (part.modified, part.title) == ("2025-04-09", "守则")
     assert part.sections == (TextSection(0, "heading"),)
+
+
+def test_the_values_of_a_chart_are_read(reader: Reader) -> None:
+    show = pptx.Presentation()
+    data = CategoryChartData()
+    data.categories = ["一月", "二月"]
+    data.add_series("北岬", (12, 15.5))
+    data.add_series("南湾", (7, None))
+    slide = show.slides.add_slide(show.slide_layouts[5])
+    slide.shapes.title.text = "用油"
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 4_000_000, 3_000_000, data)
+    saved = io.BytesIO()
+    show.save(saved)
+    text = reader.read_file("a.pptx", saved.getvalue()).text
+    assert text == "用油\n一月；北岬：12；南湾：7\n二月；北岬：15.5"
