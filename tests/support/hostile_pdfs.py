@@ -176,7 +176,7 @@ PDFS: dict[str, tuple[Body, set[str]]] = {
     "pdf with a bomb of blanks": (_content_bomb, {"read", "broken", "complex"}),
     "pdf with a hundred filters": (
         lambda _: page_pdf(stream(b"x", f"/Filter [{'/FlateDecode ' * 100}]"), page="/Contents 6 0 R"),
-        {"read", "scanned"},
+        {"read", "scanned", "empty"},
     ),
     "pdf with a picture of a terapixel": (
         lambda _: page_pdf(
