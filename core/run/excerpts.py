@@ -30,7 +30,16 @@ SearchState = Literal["off", "unused", "empty", "failed"]
 def write_excerpts(question: str, sources: Sequence[Source], *, search: SearchState, query: str = "") -> str:
     """Return an answer that quotes the sources' snippets, in the script of the question. `query`: what was searched for instead."""
     words = _CHINESE if is_chinese(question) else _ENGLISH
-    return in_script_of(question, _answer(question, query, sources, search, words))
+    return in_script_of(question, _answer(question, query, _without_older_versions(question, sources), search, words))
+
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+
+
+def _without_older_versions(question: str, sources: Sequence[Source]) -> Sequence[Source]:
+    """Return the sources without older versions of files, except those whose year the question names."""
+    years = set(_YEAR.findall(question))
+    return [one for one in sources if not one.is_outdated or years & set(_YEAR.findall(one.title))] or sources
 
 
 def are_related(question: str, sources: Sequence[Source]) -> bool:

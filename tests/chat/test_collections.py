@@ -232,3 +232,19 @@ def test_stopping_ends_an_answer_that_waits_for_the_library(data_dir: str, monke
             may_go_on.set()
         assert run.message().stop_note
         assert not model.asked
+
+
+def test_without_a_model_older_versions_are_quoted_only_where_their_year_is_asked_for(data_dir: str) -> None:
+    with closing(build_app(loaded(DATA_DIR=data_dir), engines=[])) as app:
+        collection = app.documents.create_collection("合同", OWNER)
+        for year, rent in (("2024", "七千九百"), ("2026", "八千六百")):
+            text = LEASE.replace("八千六百", rent).encode()
+            app.documents.add_document(collection.id, f"租赁合同 {year}.txt", text, OWNER)
+        assert app.documents.wait_until_indexed(collection.id, OWNER, seconds=60)
+        newest, older = (
+            answer_of(list(app.chat.stream(question, options=ask_in(collection)))).text
+            for question in ("月租金是多少？", "2024 年的月租金是多少？")
+        )
+    assert "八千六百" in newest
+    assert "七千九百" not in newest
+    assert "七千九百" in older
