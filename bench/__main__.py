@@ -21,6 +21,7 @@ PARTS = {
     "search": "Search",
     "reading": "Reading pages",
     "documents": "The document library",
+    "documents_postgres": "The document library in PostgreSQL",
     "own_files": "Files of one's own in the prompt",
     "recognition": "Text of scans",
     "agent": "Agent mode",
