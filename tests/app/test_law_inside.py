@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from core.legal.imports.law_package import installed_law_package
 from core.legal.library.index_files import import_lock
 from support.base import ROOT
+from support.postgres import Postgres
 
 needs_package = pytest.mark.skipif(
     installed_law_package() is None,
@@ -43,6 +45,18 @@ def test_an_article_at_once(tmp_path: Path) -> None:
     assert (article["lawName"], article["articleNumber"]) == ("中华人民共和国劳动合同法", "第三十八条")
     assert "未及时足额支付劳动报酬" in article["content"]
     assert "建立索引" in done.stderr
+
+
+@needs_package
+@pytest.mark.xdist_group("postgres")
+def test_another_server_with_the_same_database_has_it_without_an_import(tmp_path: Path, postgres: Postgres) -> None:
+    shared = {"DATABASE_URL": postgres.new_database()}
+    one = core(tmp_path / "one", "law", "search", "劳动合同法第三十八条", "--json", **shared)
+    shutil.rmtree(tmp_path / "one")
+    other = core(tmp_path / "other", "law", "search", "劳动合同法第三十八条", "--json", **shared, LEGAL_BUILT_IN="0")
+    assert json.loads(other.stdout)["results"] == json.loads(one.stdout)["results"] != []
+    assert "建立索引" in one.stderr
+    assert "建立索引" not in other.stderr
 
 
 @needs_package
