@@ -305,7 +305,7 @@ def test_without_another_engine_the_answer_goes_on_without_search(server: OpenAI
     ("pieces", "kind"),
     [
         ([Refuse(401, "wrong key")], "model_auth"),
-        ([Refuse(400, "context_length_exceeded")], "model_refused"),
+        ([Refuse(400, "context_length_exceeded")], "model_context"),
         ([Search("q", [GOV]), DISCONNECT], "model_disconnected"),
         ([Search("q", [GOV]), Failed()], "model"),
         ([Search("q", [GOV])], "model_empty"),

@@ -16,12 +16,15 @@ from core.answer.events import (
     Checked,
     Notice,
     PageRead,
+    PartRead,
+    PartsStarted,
     ReadingStarted,
     RunEvent,
     RunFailed,
     RunStopped,
     SearchFinished,
     SearchStarted,
+    SourcesGiven,
     TextDelta,
     Thought,
     ToolFinished,
@@ -36,12 +39,17 @@ from core.ui.chat.steps import FOLDED_KEY
 from core.ui.session import ChatState
 from support.pages import html, open_page, rerun, states, step, steps
 
+FILE = Source(1, "馆规.pdf", "attachment:1/馆规.pdf", "摘要", read="file", characters=90)
+
 ONE_OF_EACH: tuple[RunEvent, ...] = (
     Checked(AnswerCheck()),
     SearchStarted("甲"),
     SearchFinished(SearchResponse(SearchQuery("甲"))),
     ReadingStarted((Source(1, "题", "https://site1.example/", "摘要"),)),
     PageRead(Source(1, "题", "https://site1.example/", "摘要", unread="超时")),
+    SourcesGiven((replace(FILE, given=20, given_places="第 1 页"),)),
+    PartsStarted(FILE, 3),
+    PartRead(FILE, 1, 3, "第 1–2 页", "太长"),
     Thought("想"),
     ToolStarted("web_search", "乙", "1"),
     ToolFinished("web_search", True, "好", "1"),
@@ -89,6 +97,21 @@ def search(query: str, evidence: RunSources, *pages: int, handed_over: int = 5) 
 
 def numbers(shown: str) -> list[int]:
     return [int(number) for number in re.findall(r'<li value="(\d+)"', shown)]
+
+
+def test_a_file_of_which_the_model_was_given_a_part_has_a_line() -> None:
+    shown = drawn(SourcesGiven((replace(FILE, given=20, given_places="第 1 页"),)))
+    assert steps(shown) == ["交给模型 1 个文件 · 1 个只有一部分"]
+    assert "附件 · 90 字，交给模型 20 字（第 1 页）" in html(shown)
+
+
+def test_parts_are_told_one_by_one_and_what_was_not_read() -> None:
+    parts = PartsStarted(FILE, 3), PartRead(FILE, 1, 3, "第 1–2 页"), PartRead(FILE, 3, 3, "第 5 页", "模型服务正忙。")
+    shown = drawn(*parts, PartRead(FILE, 2, 3, "第 3–4 页"))
+    assert steps(shown) == ["分 3 部分通读《馆规.pdf》 · 读了 2 部分，1 部分没有读成"]
+    assert html(shown).index("第 3–4 页") < html(shown).index("模型服务正忙。")
+    (stopped,) = steps(drawn(*parts, RunStopped("user")))
+    assert stopped.endswith("已停止 · 读了 1 部分，2 部分没有读成")
 
 
 def test_there_is_one_of_each() -> None:
