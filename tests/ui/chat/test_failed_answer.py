@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.answer.events import UNFINISHED
+from core.answer.events import UNFINISHED, SearchFinished
 from core.answer.message import Message
+from core.search.types import DOCUMENTS, SearchQuery, SearchResponse
 from core.ui.chat.actions import CONTINUE_PROMPT
 from core.ui.chat.failed_answer import OTHER_MODELS
 from support.openai_server import DISCONNECT, Call, Fail, OpenAIServer, in_turn, openai_server
@@ -108,6 +109,20 @@ def test_a_saved_part_says_so_below_itself_and_goes_on() -> None:
         assert UNFINISHED.text in values(page.warning)
         assert UNFINISHED.text not in values(page.info), "below the text, which it calls 以上"
         assert messages(click(page, "继续"))[-1].text == "后半句。"
+
+
+def test_what_was_looked_up_in_collections_is_not_searched_on_the_web_when_it_goes_on() -> None:
+    found = SearchFinished(SearchResponse(SearchQuery("租金"), provider=DOCUMENTS))
+    with failing("reply", CHAT_SEARCH_DEFAULT="off") as (page, server):
+        server.reply = in_turn(["后半句。"])
+        chat = page.session_state["chat"]
+        chat.messages += [
+            Message("user", "租金是多少？"),
+            Message("assistant", "前半句，", events=(found, UNFINISHED), model="reply"),
+        ]
+        page = click(rerun(page), "继续")
+        assert messages(page)[-1].text == "后半句。"
+        assert not messages(page)[-1].searches
 
 
 def test_what_has_no_text_cannot_go_on() -> None:
