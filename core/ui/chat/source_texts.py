@@ -68,7 +68,8 @@ def draw_button(app: App, entry: Message, *, is_last: bool) -> None:
 def draw_wanted(app: App, chat: session.ChatState) -> None:
     """Draw the field where there are sources, and the dialog if a passage was clicked."""
     if any(entry.sources for entry in chat.messages[-chat.shown :]):
-        _draw_field(app)
+        with st.bottom:
+            _draw_field(app)
 
 
 @st.fragment
