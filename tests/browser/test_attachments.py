@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.app_server import AppServer
+from support.office_files import known_files
 from support.visitor import Visitor
 from support.word_files import word_file
 
@@ -44,4 +45,24 @@ def test_a_file_goes_along_with_a_question_and_stays_with_it(
     visitor.answered("参考文献")
     expect(page.get_by_test_id("stChatMessage").last).to_contain_text(RENT)
     expect(page.get_by_test_id("stFileChip")).to_have_count(0)
+    assert not visitor.foreign
+
+
+@pytest.mark.parametrize("name", ["计划.pptx", "潮汐.html", "雾.epub", "检修.eml"])
+def test_a_file_of_another_kind_is_quoted_with_its_place(
+    two_models: AppServer, visit: Visit, tmp_path: Path, name: str
+) -> None:
+    (known,) = (one for one in known_files() if one.name == name)
+    file = tmp_path / name
+    file.write_bytes(known.body)
+    visitor = visit(two_models, watched=True)
+    page = visitor.page
+    page.get_by_test_id("stChatInput").locator("input[type=file]").set_input_files([file])
+    expect(page.get_by_test_id("stFileChip")).to_contain_text(name)
+    page.get_by_test_id("stChatInputTextArea").fill(f"{known.fact}是怎么写的？")
+    expect(page.get_by_role("button", name="发送")).to_be_enabled()
+    visitor.ask(f"{known.fact}是怎么写的？")
+    visitor.answered("参考文献")
+    expect(page.get_by_test_id("stChatMessage").last).to_contain_text(known.fact)
+    expect(page.get_by_test_id("stChatMessage").last).to_contain_text(known.label)
     assert not visitor.foreign
