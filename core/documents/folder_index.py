@@ -36,11 +36,13 @@ from core.documents.storage import FoundPassage, IndexedPassage
 MANIFEST = "index.json"
 FORMAT = 2
 REBUILDING = "资料集的索引不完整，正在重新建立，请稍后再查。"
-SHARD_PASSAGES = 4_000
+SHARD_PASSAGES = 8_000
 """Number of passages after which another shard is begun."""
 LOCK_SECONDS = 60.0
 IDLE_SECONDS = 120.0
 MAX_QUERY_TERMS = 100
+MOST_PASSAGES = 0.3
+"""Share of the passages above which a single character is not looked for."""
 FIELDS = {"words": 1.0, "characters": 0.5}
 """Weights of pairs of characters and words, and of single Chinese characters: 退租 and 不租 have one in common."""
 
@@ -184,8 +186,11 @@ class FolderIndex:
         searchers = [shard.searcher for id in sorted(set(collection_ids)) for shard in self._shards(id)]
         having = {word: [searcher.doc_freq(*word) for searcher in searchers] for word in words}
         total = sum(searcher.num_docs for searcher in searchers)
+        words = Counter(
+            {word: count for word, count in words.items() if not _says_little(word, sum(having[word]), total)}
+        )
         weights = {word: count * FIELDS[word[0]] * _rarity(sum(having[word]), total) for word, count in words.items()}
-        found: list[FoundPassage] = []
+        found: list[tuple[float, tantivy.Searcher, tantivy.DocAddress]] = []
         for number, searcher in enumerate(searchers):
             boosts = {
                 word: weight / _rarity(having[word][number], searcher.num_docs)
@@ -193,7 +198,8 @@ class FolderIndex:
                 if having[word][number]
             }
             found += _search(searcher, boosts, limit)
-        return nlargest(limit, found, key=lambda passage: passage.score)
+        best = nlargest(limit, found, key=lambda hit: hit[0])
+        return [_found_passage(score, searcher.doc(address)) for score, searcher, address in best]
 
     def _shards(self, collection_id: str) -> Iterable[_Shard]:
         """Return the shards as they are now on the disk."""
@@ -247,22 +253,33 @@ def _query_terms(query: str) -> dict[str, list[str]]:
     return {"words": key_terms(query) or terms(query), "characters": _han("".join(key_phrases(query)))}
 
 
+def _says_little(word: tuple[str, str], having: int, total: int) -> bool:
+    """Return whether a single character stands in so many passages that it is only slow to look for."""
+    return word[0] == "characters" and having > total * MOST_PASSAGES
+
+
 def _han(text: str) -> list[str]:
     """Return the Chinese characters, each once."""
     return list(dict.fromkeys(_HAN.findall(text)))
 
 
-def _search(searcher: tantivy.Searcher, boosts: dict[tuple[str, str], float], limit: int) -> Iterator[FoundPassage]:
+def _search(
+    searcher: tantivy.Searcher, boosts: dict[tuple[str, str], float], limit: int
+) -> list[tuple[float, tantivy.Searcher, tantivy.DocAddress]]:
     query = tantivy.Query
     clauses = [
         (tantivy.Occur.Should, query.boost_query(query.term_query(_SCHEMA, *word, "freq"), boost))
         for word, boost in boosts.items()
     ]
     if not clauses:
-        return
-    for score, address in searcher.search(query.boolean_query(clauses), limit, count=False).hits:
-        row = _unpack(searcher.doc(address)["passage"][0])
-        yield FoundPassage(row.document_id, row.start, row.end, score)
+        return []
+    hits = searcher.search(query.boolean_query(clauses), limit, count=False).hits
+    return [(score, searcher, address) for score, address in hits]
+
+
+def _found_passage(score: float, document: tantivy.Document) -> FoundPassage:
+    row = _unpack(document["passage"][0])
+    return FoundPassage(row.document_id, row.start, row.end, score)
 
 
 # ── Files of a shard ──────────────────────────────────────────────────────────────────────────────────────────────
