@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, Select, and_, case, delete, func, insert
 from core.base.text import one_line, shorten
 from core.documents.access import is_id, is_open_to, is_owned_by, is_public
 from core.documents.errors import CollectionNotFound, DocumentError
+from core.documents.kept_texts import delete_kept_texts
 from core.documents.types import Access, Collection, DocumentState
 from core.store import Database, digest, new_conversation_id
 from core.store.tables import collections, document_removals, documents
@@ -107,6 +108,7 @@ def _delete(connection: Connection, id: str) -> None:
     theirs = select(documents.c.collection_id, documents.c.id).where(documents.c.collection_id == id)
     connection.execute(insert(document_removals).from_select(["collection_id", "document_id"], theirs))
     connection.execute(insert(document_removals).values(collection_id=id, document_id=""))
+    delete_kept_texts(connection, select(documents.c.id).where(documents.c.collection_id == id))
     connection.execute(delete(collections).where(collections.c.id == id))
 
 

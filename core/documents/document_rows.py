@@ -13,6 +13,7 @@ from core.base.settings import DocumentSettings
 from core.documents.access import is_id, is_open_to, is_owned_by
 from core.documents.collection_rows import UNFINISHED, require_owned
 from core.documents.errors import DocumentNotFound
+from core.documents.kept_texts import delete_kept_texts
 from core.documents.limits import require_room
 from core.documents.types import Access, Document, DocumentState
 from core.documents.versions import decode_traits, outdated_ids
@@ -84,6 +85,7 @@ class DocumentRows:
         with self._database.erase() as connection:
             document = self._owned(connection, id, access)
             remove(connection, document)
+            delete_kept_texts(connection, [id])
             self._touch(connection, document.collection_id)
         return document
 
