@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Select, delete, literal_column, text
+from sqlalchemy import ColumnElement, Connection, Select, delete, literal_column, text
 
 from core.store.tables import read_pages
 
 _IS_DOCUMENT = text("substr(address, 1, 9) = 'document:'")
-_DOCUMENT_ID = literal_column("substr(address, 10, 24)")
+_DOCUMENT_ID: ColumnElement[str] = literal_column("substr(address, 10, 24)")
 """Parts of `document_address`, as the index of the database has them."""
 
 
