@@ -9,10 +9,11 @@ import streamlit as st
 
 from core.answer import list_verdicts
 from core.answer.check_results import AnswerCheck, Verdict
+from core.answer.check_texts import source_texts
 from core.answer.events import Checked
 from core.answer.message import Message
 from core.app import App
-from core.run import AnswerOptions, TextsByNumber, source_texts
+from core.run import AnswerOptions, TextsByNumber
 from core.ui import session
 from core.ui.chat import answer_tasks
 
