@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from core.llm.context_length import UNKNOWN_LENGTH
 from core.reading import Page
+from core.run.given_texts import format_within_budget
 from core.run.run_sources import RunSources
 from core.run.source_budget import SourceBudget, prompt_room, source_budget
-from core.run.source_texts import format_within_budget
 from core.search.types import SearchResult
 from support.base import loaded
 

@@ -9,6 +9,15 @@ from .configured import Configured
 from .document_pages import DocumentPages
 from .document_search import DocumentFindings, search_documents
 from .excerpts import SearchState, are_related, in_script_of, is_small_talk, write_excerpts
+from .given_texts import (
+    NO_SPANS,
+    FittedSources,
+    excerptable,
+    fair_share,
+    format_sources,
+    format_within_budget,
+    max_articles,
+)
 from .history import newest_messages
 from .law_search import WEB_SEARCH_FAILED, may_be_in_library, search_articles
 from .page_reading import attach_files, read_sources, select_pages
@@ -22,15 +31,6 @@ from .run import Run
 from .run_sources import RunSources
 from .search_notices import search_notices
 from .source_budget import LESS_GIVEN, GrowingPrompt, SourceBudget, budget_after_refusal, find_source_budget
-from .source_texts import (
-    NO_SPANS,
-    FittedSources,
-    excerptable,
-    fair_share,
-    format_sources,
-    format_within_budget,
-    max_articles,
-)
 from .statute_wording import NOT_ASKED, StatuteWorder
 from .whole_reading import WholeReading
 

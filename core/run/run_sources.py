@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from core.base.text import one_line, shorten
 from core.base.web_addresses import canonical_url, host_of
 from core.reading import Page, ReadingError, ReadOutcome, Span
-from core.run.source_texts import FoundSpans, given_places
+from core.run.given_texts import FoundSpans, given_places
 from core.search import SNIPPET_LENGTH, TITLE_LENGTH
 from core.search.types import SearchResult, Source
 

@@ -16,12 +16,12 @@ from core.llm import Model, ask_once, estimate_tokens
 from core.llm.errors import ModelContextExceeded, ModelEmptyAnswer, ModelError
 from core.llm.pieces import TokenUsage
 from core.reading import Page, Span, places_between
+from core.run.given_texts import FittedSources, text_with_places
 from core.run.page_mentions import mentioned_spans
 from core.run.prompts import fill_template
 from core.run.query_rewriting import NOTHING_SPENT
 from core.run.run_sources import RunSources
 from core.run.source_budget import SourceBudget
-from core.run.source_texts import FittedSources, text_with_places
 from core.search import CLOSE_FENCE, LINE_MARK, OPEN_FENCE, QuotedText, fence_safe
 from core.search.types import Source
 

@@ -16,10 +16,10 @@ from core.answer.html.markdown import render_html
 from core.answer.message import Message
 from core.reading.attached_files import check_file, file_page
 from core.reading.extraction_types import ExtractedText
+from core.run.given_texts import format_within_budget
 from core.run.prompts import instruction_text
 from core.run.question import AnswerOptions
 from core.run.run_sources import RunSources
-from core.run.source_texts import format_within_budget
 from core.search.prompt_format import sources_block
 from core.search.results import RawResult, clean_results
 from core.search.types import SearchQuery, SearchResponse, SearchResult, Source

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from core.answer import describe_source
 from core.base.settings import Settings
 from core.reading import Page
+from core.run.given_texts import format_within_budget
 from core.run.run_sources import FoundDocument, RunSources
-from core.run.source_texts import format_within_budget
 from core.search.types import Source
 
 FILLER = "本地居民周末常到河边散步，孩子们在草地上放风筝。"

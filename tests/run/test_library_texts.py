@@ -16,10 +16,10 @@ from core.base.settings import ModelChoice
 from core.legal.entities import LAWS
 from core.llm import estimate_tokens
 from core.run.answer_checking import AnswerChecks
+from core.run.given_texts import fair_share, format_within_budget, max_articles
 from core.run.question import AnswerOptions
 from core.run.run_sources import RunSources
 from core.run.source_budget import SourceBudget
-from core.run.source_texts import fair_share, format_within_budget, max_articles
 from core.search.engines.bundled import BundledEngine
 from core.search.types import SearchQuery, SearchResult
 from core.store.conversations import new_conversation_id
