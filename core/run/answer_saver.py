@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from functools import partial
 
 from core.answer.check_results import AnswerCheck
@@ -28,9 +29,10 @@ class AnswerSaver:
 
     def save_while_running(
         self, run: Run, conversation_id: str, *, visitor_id: str | None, question_id: str = ""
-    ) -> None:
-        """Follow the run to its end and save it behind its question, also without an open page."""
-        self._loop.submit(self._save_until_end(run, conversation_id, visitor_id, question_id))
+    ) -> Future[None]:
+        """Follow the run to its end and save it behind its question, also without an open page. Return the future of
+        that work: when it is done, all is in the outbox."""
+        return self._loop.submit(self._save_until_end(run, conversation_id, visitor_id, question_id))
 
     async def _save_until_end(self, run: Run, conversation_id: str, visitor_id: str | None, question_id: str) -> None:
         ended, saved = asyncio.wrap_future(run.end_future), 0

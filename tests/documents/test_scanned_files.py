@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pypdfium2
 import pytest
 
+from core.base.http import Deadline
 from core.documents import Access, Document, DocumentLibrary, DocumentNotFound, DocumentState
+from core.reading import RecognizedPage
 from core.reading import reader as reader_module
 from support.pdf_files import pdf_file
 from support.scans import file_of, one_recognizer, scan
@@ -76,12 +78,22 @@ def test_a_scan_that_is_deleted_meanwhile_is_gone(library: DocumentLibrary) -> N
 
 
 def test_what_the_end_of_the_program_interrupts_goes_on_at_the_next_start(
-    library: DocumentLibrary, open_library: Callable[[], DocumentLibrary]
+    library: DocumentLibrary, open_library: Callable[[], DocumentLibrary], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    id, scanned = add(library, "扫描.pdf", file_of("PDF", *[scan(RENT)] * 3))
-    until(lambda: scanned().pages_done > 0, 60)
-    library.close()
-    assert scanned().state is DocumentState.RECOGNIZING
+    recognize = library._reader.recognize_pages
+
+    def held(name: str, body: bytes, numbers: Iterable[int], *, deadline: Deadline) -> Iterator[RecognizedPage]:
+        """The pages, with the end of the program behind the first."""
+        for page in recognize(name, body, numbers, deadline=deadline):
+            yield page
+            until(lambda: deadline.cancelled, 60)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library._reader, "recognize_pages", held)
+        id, scanned = add(library, "扫描.pdf", file_of("PDF", *[scan(RENT)] * 3))
+        until(lambda: scanned().pages_done > 0, 60)
+        library.close()
+    assert (scanned().state, scanned().pages_done) == (DocumentState.RECOGNIZING, 1)
     again = open_library()
     again.start()
     assert again.wait_until_indexed(id, OWNER, seconds=120)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,10 +104,9 @@ def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledE
         id = new_conversation_id()
         app.outbox.create(id, owner=None, visitor_id="me", mode="chat")
         run = app.chat.start(app.chat.accept_question(TITLE, options=AnswerOptions(search=True)))
-        app.keeper.save_while_running(run, id, visitor_id="me")
+        saving = app.keeper.save_while_running(run, id, visitor_id="me")
         assert list(run.iter_events())
-        until(lambda: any(message.id == run.id for message in app.store.load(id, visitor_id="me").messages))
-        app.loop.submit(asyncio.sleep(0)).result(60)  # the keeper has done all of its work by then
+        saving.result(60)
         assert app.outbox.flush(60)
         pages = app.read_pages.load(id, run.id, visitor_id="me")
         (stored,) = app.store.load(id, visitor_id="me").messages

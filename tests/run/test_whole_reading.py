@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,16 +109,16 @@ def test_where_no_part_can_be_read_the_model_gets_passages() -> None:
     assert not of(events, Answer)[0].sources[0].given_parts
 
 
-def test_stopping_ends_the_reading() -> None:
-    hold = threading.Event()
+def test_stopping_breaks_off_the_calls_under_way_and_starts_none() -> None:
+    endless: list[Any] = ["记", 0.02] * 5_000
     with asking(16_384) as (app, server):
-        server.reply = lambda asked: [hold] if (part_asked(asked) or (0,))[0] > 2 else note(asked)
+        server.reply = lambda asked: endless if (part_asked(asked) or (0,))[0] > 2 else note(asked)
         run = app.chat.start(app.chat.accept_question(QUESTION, options=AnswerOptions(files=(LONG,))))
         until(lambda: len(of(run.events, PartRead)) == 2 and len(server.requests) == 5)
         run.cancel()
-        hold.set()
         assert run.end_future.result(10) is None
         assert isinstance(run.events[-1], RunStopped)
+        until(lambda: server.broken_off == 3)
         assert len(server.requests) == 5
 
 
