@@ -22,7 +22,7 @@ from core.base.text import clean, is_blank, one_line, shorten
 from core.base.web_addresses import is_web_url
 from core.reading.page import MAX_TEXT, MAX_TITLE, Page, PageKind
 from core.reading.section_codec import decode_sections, encode_sections
-from core.reading.sections import TextSection, check_positions, check_section
+from core.reading.sections import MAX_NUMBER, MAX_SECTIONS, TextSection, check_positions, check_section
 from core.reading.settings import ReadingSettings
 
 CLOCK_SKEW = 60.0
@@ -112,6 +112,7 @@ def _decode(packed: str, address: str) -> CachedPage:
             is_cut=_typed(document["is_cut"], bool),
             sections=sections,
             uncertain=uncertain,
+            unread_pages=_numbers(document["unread_pages"]),
         )
         return CachedPage(page, is_public=_typed(document["is_public"], bool))
     except (KeyError, TypeError, OverflowError, OSError, RecursionError) as error:
@@ -134,6 +135,13 @@ def _sections(text: str, stored: Any) -> tuple[tuple[TextSection, ...], tuple[tu
     sections, uncertain = decode_sections(_typed(stored, str))
     check_positions(text, sections, uncertain)
     return tuple(map(check_section, sections)), uncertain
+
+
+def _numbers(stored: Any) -> tuple[int, ...]:
+    numbers = tuple(_typed(number, int) for number in _typed(stored, list))
+    if len(numbers) > MAX_SECTIONS or not all(0 < number <= MAX_NUMBER for number in numbers):
+        raise ValueError("not numbers of pages")
+    return numbers
 
 
 def _text(value: Any) -> str:

@@ -325,6 +325,8 @@ NO_PAGE = {
         sections=encode_sections([TextSection(2, "page", 2), TextSection(1, "page", 1)])
     ),
     "digits beyond the text": page_with(sections=encode_sections([], [(0, 10_000)])),
+    "pages in words": page_with(unread_pages=["one"]),
+    "a page before the first": page_with(unread_pages=[0]),
     "instructions in words": page_with(instructions="none"),
     "cut in words": page_with(is_cut="no"),
     "public in words": page_with(is_public="yes"),
