@@ -34,6 +34,10 @@ NO_RECOGNITION = "管理员用 pip install -r requirements-ocr.txt 装上文字�
 NOT_PREPARED = "读取时程序出错，没有读完。可以再试一次。"
 
 
+class _TriedAgain(Exception):
+    """The file was not read in time. It waits again."""
+
+
 class Indexer:
     """The thread that reads files. It is started by whoever adds one."""
 
@@ -169,6 +173,8 @@ class Indexer:
                 self._recognition.start()
             else:
                 self._finish(document, state, reason)
+        except _TriedAgain:
+            log.info("a file of the document library was not read in time, and is tried again")
         except ClaimLost:
             self._forget(document)
         except Cancelled:  # the program is being ended; another process, or the next start, goes on
@@ -208,6 +214,8 @@ class Indexer:
                 if self._closing.is_set():
                     raise Cancelled
         except FileError as error:
+            if error.reason == "timeout" and self._queue.try_again(document.id):  # by the clock: the machine was busy
+                raise _TriedAgain from None
             if not pieces.length:
                 return DocumentState.UNREADABLE, str(error)
             return DocumentState.INDEXED, f"没有读完，只有前面的部分可以查找：{error}"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, insert, select, update
 
 from core.documents.document_rows import document_of
 from core.documents.text_pieces import StoredPiece
@@ -19,6 +19,8 @@ from core.store.tables import document_texts, documents
 LEASE_SECONDS = 15.0
 """Time after which a file is taken from a process that no longer says it is at work."""
 MAX_ATTEMPTS = 3
+PAUSE_SECONDS = 30.0
+"""Time before a file is tried again that was not read in time."""
 
 
 class ClaimLost(Exception):
@@ -51,9 +53,7 @@ class ReadingQueue:
         """Return the file that has waited longest, and claim it; also one whose reader has died. What was read of it is
         forgotten. None if all are taken."""
         now, c = self._clock(), documents.c
-        is_free = or_(c.state == DocumentState.WAITING, and_(c.state == self._state, c.claimed_until < now))
-        if self.is_for_recognition:
-            is_free = and_(c.state == self._state, c.claimed_until < now)
+        is_free = and_(c.state.in_({self.waiting_state, self._state}), c.claimed_until < now)
         oldest = select(documents).where(is_free).order_by(c.created, c.id).limit(1).with_for_update(skip_locked=True)
         with self._database.write() as connection:
             found = connection.execute(oldest).first()
@@ -92,6 +92,13 @@ class ReadingQueue:
         with self._database.write() as connection:
             if not connection.execute(ended).rowcount:
                 raise ClaimLost
+
+    def try_again(self, id: str) -> bool:
+        """End the claim, and let the file wait for a while. Return False if it was tried often enough, and is still claimed."""
+        waiting = {"state": self.waiting_state, "claim": "", "claimed_until": self._clock() + PAUSE_SECONDS}
+        again = update(documents).where(self._is_mine(id), documents.c.attempts < MAX_ATTEMPTS).values(**waiting)
+        with self._database.write() as connection:
+            return connection.execute(again).rowcount > 0
 
     def is_empty(self) -> bool:
         """Return whether no file of this queue is waiting or being read, in any process."""
