@@ -10,7 +10,7 @@ from core.store.tables import read_pages
 
 _IS_DOCUMENT = text("substr(address, 1, 9) = 'document:'")
 _DOCUMENT_ID: ColumnElement[str] = literal_column("substr(address, 10, 24)")
-"""Parts of `document_address`, as the index of the database has them."""
+"""Parts of `document_address`; the database has an index of those that are documents."""
 
 
 def delete_kept_texts(connection: Connection, ids: Sequence[str] | Select[tuple[str]]) -> None:

@@ -353,7 +353,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # 20: the texts of documents that are kept with answers are found by the id of the document, to be deleted with it.
     (
-        """CREATE INDEX read_pages_documents ON read_pages (substr(address, 10, 24))
-            WHERE substr(address, 1, 9) = 'document:'""",
+        "CREATE INDEX read_pages_documents ON read_pages (address) WHERE substr(address, 1, 9) = 'document:'",
     ),
 )
