@@ -74,7 +74,7 @@ class DocumentSearchTool(DocumentTool):
         if not found.sources:
             text = "（在资料里没有找到。可以换一个说法再查；没有查到的内容不要编造。）"
             return Observation(text, ok=True, summary="没有找到"), found.response.to_json()
-        block = self.context.give_texts(found.sources, words, call_id)
+        block = await self.context.give_texts(found.sources, words, call_id)
         hint = "节选不够时，用 read_document 读这个文件的其他页。"
         unfinished = chosen.unfinished_note
         summary = f"找到 {len(found.response.results)} 处"

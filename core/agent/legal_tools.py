@@ -98,8 +98,10 @@ class LegalTool(AgentTool):
             for source in sources
         ]
         origin = library if lookup.details else "网络"
-        block = sources_block(described, snippet_length=WHOLE_CASE_LENGTH)
-        text = f"（{lookup.note}以下来自{origin}。）\n{block}"
+        room = self.context.prompt.next_budget().tokens  # in characters, of which a token has at least one
+        longest = min(WHOLE_CASE_LENGTH, fair_share([len(source.snippet) for source in described], room))
+        text = f"（{lookup.note}以下来自{origin}。）\n{sources_block(described, snippet_length=longest)}"
+        self.context.prompt.add(text)
         return Observation(text, ok=True, summary=f"找到 {len(response.results)} 条结果"), lookup.document
 
     def make_result(

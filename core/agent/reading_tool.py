@@ -60,7 +60,7 @@ class ReadPageTool(AgentTool):
         chosen = tuple(dict.fromkeys(allowed))
         await self._read_pages(chosen, call_id)
         remark = "" if len(allowed) == len(wanted.pages) else f"其余的没有读。{self._allowed_pages_text()}"
-        return self._observation(self.context.run_sources.refreshed(chosen), wanted.focus, remark, call_id), None
+        return await self._observation(self.context.run_sources.refreshed(chosen), wanted.focus, remark, call_id), None
 
     def _find_source(self, page: int | str) -> Source | None:
         """Return a source of this run. A link that the user typed becomes one now; any other address gives None."""
@@ -93,14 +93,14 @@ class ReadPageTool(AgentTool):
         for other in under_way:
             await other.wait()
 
-    def _observation(self, sources: Sequence[Source], focus: str, remark: str, call_id: str) -> Observation:
+    async def _observation(self, sources: Sequence[Source], focus: str, remark: str, call_id: str) -> Observation:
         pages = self.context.run_sources.pages
         read = [source for source in sources if source.number in pages]
         unread = [source for source in sources if source.number not in pages]
         if focus:  # passages near the snippet would repeat what the model already knows
             read = [replace(source, snippet="") for source in read]
         asked = focus or self.context.question
-        block = self.context.give_texts([*read, *unread], asked, call_id)
+        block = await self.context.give_texts([*read, *unread], asked, call_id)
         note = "".join((*_status_sentences(read, unread), remark))
         return Observation(f"（{note}）\n{block}", ok=bool(read), summary=_summary(read, unread))
 

@@ -160,7 +160,7 @@ class AgentRunner(AnswerService):
         for attached in attach_files(question.run_sources, question.options.files):
             yield attached
         whole = WholeReading(question.model, question.text, budget, question.run_sources)
-        async with aclosing(whole.read(_fit_files(question, budget), question.run_sources.sources)) as reading:
+        async with aclosing(whole.read(await _fit_files(question, budget), question.run_sources.sources)) as reading:
             async for read in reading:
                 yield read
         # The time of the run begins now: the reading takes as long as the files are.
@@ -180,12 +180,17 @@ class AgentRunner(AnswerService):
         return await asyncio.to_thread(ChosenCollections.open, self.documents, question.options.access, wanted)
 
 
-def _fit_files(question: Question, budget: SourceBudget) -> FittedSources:
+async def _fit_files(question: Question, budget: SourceBudget) -> FittedSources:
     """Return the attached files as the agent's first prompt would have them."""
     known = question.run_sources
     files_budget = GrowingPrompt(budget).files_budget()
-    return format_within_budget(
-        known.sources, question.settings, budget=files_budget, pages=known.pages, question=question.text
+    return await asyncio.to_thread(
+        format_within_budget,
+        known.sources,
+        question.settings,
+        budget=files_budget,
+        pages=known.pages,
+        question=question.text,
     )
 
 
@@ -342,7 +347,7 @@ class _AgentAnswer:
     async def _act(self) -> str:
         if self._runner.reader is not None:
             self._runner.reader.warm_up()
-        asked = self._question + self._attached_files_text() + await self._read_requested_pages()
+        asked = self._question + await self._attached_files_text() + await self._read_requested_pages()
         if self._model.choice.is_embedded:
             return await self._execute(RunnableLambda(self._plan_excerpts), asked)
         if not self._tools:  # nothing to decide: a format for calling tools would only get in the way
@@ -368,10 +373,10 @@ class _AgentAnswer:
                     strategies.remember_accepted(strategy)
         raise AssertionError("there is always a way to try")
 
-    def _attached_files_text(self) -> str:
+    async def _attached_files_text(self) -> str:
         if not self._files:
             return ""
-        return f"\n\n{ATTACHED_FILES}\n{self._sources_text(self._files, self._prompt_so_far.files_budget())}"
+        return f"\n\n{ATTACHED_FILES}\n{await self._sources_text(self._files, self._prompt_so_far.files_budget())}"
 
     async def _read_requested_pages(self) -> str:
         """Read the pages that the reader asked for, before the agent's first thought. Return their text for the prompt."""
@@ -385,11 +390,11 @@ class _AgentAnswer:
             async for event in events:
                 self._emit(event)
         read = self._run_sources.refreshed(wanted)
-        return f"\n\n{REQUESTED_PAGES}\n{self._sources_text(read, self._prompt_so_far.next_budget())}"
+        return f"\n\n{REQUESTED_PAGES}\n{await self._sources_text(read, self._prompt_so_far.next_budget())}"
 
-    def _sources_text(self, sources: Sequence[Source], budget: SourceBudget) -> str:
+    async def _sources_text(self, sources: Sequence[Source], budget: SourceBudget) -> str:
         """Return the text of sources for the prompt that grows."""
-        text = self._given_text(self._fit_sources(sources, budget))
+        text = self._given_text(await self._fit_sources(sources, budget))
         self._prompt_so_far.add(text)
         return text
 
@@ -399,8 +404,9 @@ class _AgentAnswer:
             self._emit(SourcesGiven(given))
         return fitted.text
 
-    def _fit_sources(self, sources: Sequence[Source], budget: SourceBudget) -> FittedSources:
-        return format_within_budget(
+    async def _fit_sources(self, sources: Sequence[Source], budget: SourceBudget) -> FittedSources:
+        return await asyncio.to_thread(
+            format_within_budget,
             sources,
             self._settings,
             budget=budget,
@@ -413,7 +419,7 @@ class _AgentAnswer:
     async def _plan_excerpts(self, given: dict[str, Any]) -> AgentAction | AgentFinish:
         """Return the next step without a model. The texts are counted as if a model read and wrote them."""
         queries = [str(action.tool_input) for action, _ in given["intermediate_steps"]]
-        sources = self._excerptable()
+        sources = await self._excerptable()
         step = next_step(self._question, [tool.name for tool in self._tools], queries, sources)
         answer = "" if step.tool else self._excerpts(sources, searched=bool(queries))
         read, written = estimate_tokens("".join(source.snippet for source in sources)), step.thought + answer
@@ -423,9 +429,11 @@ class _AgentAnswer:
         self._emit(Thought(step.thought))
         return AgentAction(step.tool, step.query, "") if step.tool else AgentFinish({"output": answer}, "")
 
-    def _excerptable(self) -> list[Source]:
-        return excerptable(
-            self._fit_sources(self._run_sources.sources, self._budget).sources,
+    async def _excerptable(self) -> list[Source]:
+        fitted = await self._fit_sources(self._run_sources.sources, self._budget)
+        return await asyncio.to_thread(
+            excerptable,
+            fitted.sources,
             self._settings,
             pages=self._run_sources.pages,
             found_spans=self._run_sources.found_spans,
@@ -511,12 +519,12 @@ class _AgentAnswer:
             self._emit(RunFailed(kind, f"{message}{TRY_CHAT}"))
             return None
         self._emit(Notice(kind, f"{message}下面是已经找到的资料的摘录。{TRY_CHAT}"))
-        return self._quote_sources()
+        return await self._quote_sources()
 
     async def _write_last_answer(self) -> str:
         """Return the answer of one last model call, from what was found. If it breaks off, the sources are quoted."""
         if self._model.choice.is_embedded:
-            return self._quote_sources()
+            return await self._quote_sources()
         written: list[str] = []
         # A model that was told to write labels keeps writing them.
         stream = UnlabelledStream() if self._handler.new_stream is ReactStream else None
@@ -533,7 +541,7 @@ class _AgentAnswer:
         if written:
             written.append("…\n\n")
             self._emit(TextDelta(written[-1]))
-        return "".join(written) + self._quote_sources()
+        return "".join(written) + await self._quote_sources()
 
     async def _stream_answer(self, written: list[str], stream: UnlabelledStream | None) -> None:
         def emit_pieces(pieces: Iterable[TextPiece | ThoughtPiece]) -> None:
@@ -544,7 +552,7 @@ class _AgentAnswer:
                     written.append(piece.text)
                     self._emit(TextDelta(piece.text))
 
-        prompt = self._last_prompt()
+        prompt = await self._last_prompt()
         async with aclosing(self._model.stream(prompt)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextPiece) and stream is not None:
@@ -557,17 +565,18 @@ class _AgentAnswer:
         if stream is not None:
             emit_pieces(stream.end())
 
-    def _quote_sources(self) -> str:
+    async def _quote_sources(self) -> str:
         """Return the sentences of the sources about the question, each with its number. No model is needed."""
-        text = self._excerpts(self._excerptable(), searched=True) if self._run_sources.sources else NO_ANSWER
+        text = self._excerpts(await self._excerptable(), searched=True) if self._run_sources.sources else NO_ANSWER
         self._emit(TextDelta(text))
         return text
 
-    def _last_prompt(self) -> Prompt:
+    async def _last_prompt(self) -> Prompt:
         """Return a prompt as in Chat mode: the sources, or why there are none, then the question."""
         sources, searched = self._run_sources.sources, self._handler.tool_succeeded
         failed = SEARCH_FAILED if self._tools else NO_ENGINE_TO_ASK
-        context = self._given_text(self._fit_sources(sources, self._budget)) or (NOTHING_FOUND if searched else failed)
+        fitted = await self._fit_sources(sources, self._budget)
+        context = self._given_text(fitted) or (NOTHING_FOUND if searched else failed)
         if sources and not searched and all(source.engine == LAWS or source.collection for source in sources):
             context = f"{web_failure_note(WEB_SEARCH_FAILED, has_local_results=True)}\n{context}"
         return answer_prompt(

@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 OBSERVATION_TOKENS = 3_000
 """Tokens of an observation where no model has been asked what it takes."""
 
+PROMPT_FULL = "读过的内容已经占满模型的上下文长度，没有再查。"
+
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
@@ -64,21 +66,23 @@ class ToolContext:
     deadline: Deadline = field(default_factory=lambda: Deadline(inf))
     emit: Callable[[RunEvent], None] = lambda event: None
 
-    def give_texts(self, sources: Sequence[Source], question: str, call_id: str) -> str:
+    async def give_texts(self, sources: Sequence[Source], question: str, call_id: str) -> str:
         """Return the text of these sources as far as there is room for it in the prompt, and tell the reader."""
         known = self.run_sources
-        text, spans = format_sources(
-            sources,
-            self.settings,
-            budget=self.prompt.next_budget(),
-            pages=known.pages,
-            found_spans=known.found_spans,
-            question=question,
-        )[1:]
-        self.prompt.add(text)
-        if given := known.record_given(spans):
+        async with self.prompt.turns:
+            fitted = await asyncio.to_thread(
+                format_sources,
+                sources,
+                self.settings,
+                budget=self.prompt.next_budget(),
+                pages=known.pages,
+                found_spans=known.found_spans,
+                question=question,
+            )
+            self.prompt.add(fitted.text)
+        if given := known.record_given(fitted.spans):
             self.emit(SourcesGiven(given, call_id))
-        return text
+        return fitted.text
 
 
 ToolFactory = Callable[[ToolContext], BaseTool | None]
@@ -121,6 +125,8 @@ class AgentTool(BaseTool):
         return asyncio.run(self._arun(*args, run_manager=run_manager, **kwargs))
 
     async def _arun(self, *args: Any, run_manager: Any = None, **kwargs: Any) -> ToolResult:
+        if self.context.prompt.is_full:
+            return failed_observation(PROMPT_FULL, advice="请根据已有的内容回答。"), None
         try:
             return await self.use(str(run_manager.run_id) if run_manager else "", *args, **kwargs)
         except Exception as error:
@@ -196,14 +202,14 @@ class WebSearchTool(AgentTool):
                 session_cache=context.session_cache,
                 skip_caches=context.skip_caches,
             )
-        return self._report_result(found, call_id)
+        return await self._report_result(found, call_id)
 
-    def _report_result(self, response: SearchResponse, call_id: str) -> ToolResult:
+    async def _report_result(self, response: SearchResponse, call_id: str) -> ToolResult:
         sources = self.context.run_sources.add_results(response.results[: self.context.settings.search.result_count])
         self.context.emit(SearchFinished(response.without_texts, sources, call_id=call_id))
         text = NOTHING_FOUND
         if sources:
-            text = self.context.give_texts(sources, response.query.text, call_id)
+            text = await self.context.give_texts(sources, response.query.text, call_id)
         if response.failure:
             text = f"{web_failure_note(response.failure, has_local_results=True)}\n{text}"
             return Observation(text, ok=False, summary=f"{response.failure}{response.cure}"), response.to_json()

@@ -191,7 +191,7 @@ class _ChatAnswer:
         for event in attach_files(self._run_sources, options.files):
             yield event
         self._files = self._run_sources.add_files(options.files)
-        self._take(self._files)
+        await self._take(self._files)
         if options.search:
             async with aclosing(self._gather(refused)) as gathering:
                 async for event in gathering:
@@ -201,9 +201,9 @@ class _ChatAnswer:
             for event in await self._search_documents():
                 yield event
             self._search_state = "empty"
-            self._take(self._files)
+            await self._take(self._files)
         if self._model.choice.is_embedded:
-            for event in self._excerpts():
+            async for event in self._excerpts():
                 yield event
             return
         async with aclosing(self._read_whole_files()) as reading:
@@ -251,7 +251,7 @@ class _ChatAnswer:
             self._budget, self._settings, self._model, error, prompt=_tokens(prompt), beside=_tokens(self._prompt(""))
         )
         self._run_sources.forget_given()
-        self._take(self._run_sources.refreshed(self._sources))
+        await self._take(self._run_sources.refreshed(self._sources))
         return True
 
     async def _ask_for_statute_wording(self, meanwhile: asyncio.Task[Any] | None = None) -> None:
@@ -288,10 +288,11 @@ class _ChatAnswer:
             limit=max_articles(self._budget, self._model.choice),
         )
 
-    def _excerpts(self) -> Iterator[RunEvent]:
+    async def _excerpts(self) -> AsyncGenerator[RunEvent]:
         """Answer with sentences of the sources that speak about the question or its rewritten form."""
         asked = self._question_and_query
-        quoted = excerptable(
+        quoted = await asyncio.to_thread(
+            excerptable,
             self._sources,
             self._settings,
             pages=self._run_sources.pages,
@@ -330,7 +331,7 @@ class _ChatAnswer:
             *self._run_sources.add_links(self._typed_links()),
         )
         numbered = (*wanted, *self._run_sources.add_results(found.results[: self._settings.search.result_count]))
-        sources = self._fit_sources(tuple(dict.fromkeys((*held, *numbered)))).sources
+        sources = (await self._fit_sources(tuple(dict.fromkeys((*held, *numbered))))).sources
         new = tuple(source for source in sources if source not in held)
         yield SearchFinished(found.without_texts, new, asked=self._original_question)
         if not self._tool_search.reaches_web and self._tool_search.has_engines:
@@ -339,7 +340,7 @@ class _ChatAnswer:
             yield notice
         async for event in self._read_pages(sources, extra_pages=len(wanted)):
             yield event
-        self._take(sources)
+        await self._take(sources)
         self._search_state = "failed" if found.failure else "empty"
         failure = found.failure or ("" if self._tool_search.reaches_web else NO_WEB_ENGINE)
         if failure:
@@ -390,11 +391,11 @@ class _ChatAnswer:
         self._beside_usage += whole.usage
         if whole.notes:
             self._notes = whole.notes
-            self._take(self._sources)
+            await self._take(self._sources)
 
-    def _take(self, sources: tuple[Source, ...]) -> None:
+    async def _take(self, sources: tuple[Source, ...]) -> None:
         """Take as many of these sources for the prompt as fit."""
-        self._fitted = self._fit_sources(sources)
+        self._fitted = await self._fit_sources(sources)
         self._sources = self._fitted.sources
 
     @property
@@ -402,10 +403,11 @@ class _ChatAnswer:
         """The text about the sources for the prompt, or why there are none."""
         return "\n".join(filter(None, (self._nothing_found, self._web_note, self._fitted.text)))
 
-    def _fit_sources(self, sources: tuple[Source, ...]) -> FittedSources:
+    async def _fit_sources(self, sources: tuple[Source, ...]) -> FittedSources:
         """Return the sources that fit the prompt, in their current state, and their text."""
         now, asked = self._run_sources.refreshed(sources), self._question_and_query
-        return format_within_budget(
+        return await asyncio.to_thread(
+            format_within_budget,
             now,
             self._settings,
             budget=self._budget,
@@ -421,7 +423,7 @@ class _ChatAnswer:
             await self._ask_for_statute_wording()
         laws = list(await self._search_articles())
         held = sources_in(laws)
-        given = self._fit_sources(held).text
+        given = (await self._fit_sources(held)).text
         context = "\n".join(filter(None, (_search_limits_text(self._query), CITE_ARTICLES if given else "", given)))
         stream = self._model.stream_with_search(
             self._prompt(context, system="chat_native"),

@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-from core.answer import join_places
+from core.answer import join_numbers, join_places
 from core.base.settings import ModelChoice, Settings
 from core.base.text import one_line, shorten
 from core.legal.entities import CASES, LAWS, LIBRARY_LABELS, MAX_ARTICLES
@@ -246,14 +246,27 @@ def _outline_length(characters: int) -> int:
 def _quoted(page: Page, passages: Sequence[Passage]) -> QuotedText:
     given = sum(passage.end - passage.start for passage in passages)
     if given == page.length:
-        rest = "文件比读出的更长，后面的没有读到。" if page.is_cut else ""
-        return QuotedText(WHOLE, _with_places(page, passages), f"全文 {page.length:,} 字，都在下面。{rest}")
+        label = PASSAGES if page.is_cut else WHOLE
+        return QuotedText(label, _with_places(page, passages), f"{length_words(page)}，都在下面。{unread_words(page)}")
     where = given_places(page, [(passage.start, passage.end) for passage in passages])
     note = (
-        f"全文 {page.length:,} 字，下面只是其中 {given:,} 字{f'（{where}）' if where else ''}，"
-        "其余没有给你看，不要当作全文；没看到的内容不能说文件里没有。"
+        f"{length_words(page)}，下面只是其中 {given:,} 字{f'（{where}）' if where else ''}，"
+        f"其余没有给你看，不要当作全文；没看到的内容不能说文件里没有。{unread_words(page)}"
     )
     return QuotedText(PASSAGES, _with_places(page, passages), note, outline(page, characters=_outline_length(given)))
+
+
+def length_words(page: Page) -> str:
+    """Return the length of a file in the words of a sentence for a model."""
+    return f"{'从文件里读出' if page.is_cut else '全文'} {page.length:,} 字"
+
+
+def unread_words(page: Page) -> str:
+    """Return a sentence for a model on what a file has besides its text; empty if that is all of it."""
+    if not page.is_cut:
+        return ""
+    where = f"（第 {join_numbers(page.unread_pages, '、', '–')} 页是图像）" if page.unread_pages else ""
+    return f"文件里还有没读出来的内容{where}，不能说文件里没有。"
 
 
 def given_places(page: Page, spans: Sequence[Span]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 
 from core.answer.events import Notice
@@ -51,6 +52,8 @@ class GrowingPrompt:
     def __init__(self, budget: SourceBudget) -> None:
         self.budget = budget
         self.used = 0
+        self.turns = asyncio.Lock()
+        """Held by a tool from its budget to what it adds: tools run side by side."""
 
     def restart(self, budget: SourceBudget) -> None:
         """Begin a new prompt with another budget."""
@@ -65,6 +68,10 @@ class GrowingPrompt:
         """Return the budget for what is read next: half of the room that is left, or as much as one search needs."""
         left = self.budget.room - self.used
         return self.budget.limited(max(left // 2, min(left, FEWEST_FOR_SEARCH)))
+
+    @property
+    def is_full(self) -> bool:
+        return self.used >= self.budget.room
 
     def add(self, text: str) -> None:
         self.used += estimate_tokens(text)

@@ -16,7 +16,7 @@ from core.llm import Model, ask_once, estimate_tokens
 from core.llm.errors import ModelContextExceeded, ModelEmptyAnswer, ModelError
 from core.llm.pieces import TokenUsage
 from core.reading import Page, Span, places_between
-from core.run.given_texts import FittedSources, text_with_places
+from core.run.given_texts import FittedSources, length_words, text_with_places, unread_words
 from core.run.page_mentions import mentioned_spans
 from core.run.prompts import fill_template
 from core.run.query_rewriting import NOTHING_SPENT
@@ -32,7 +32,8 @@ MAX_PARTS = 24
 PARTS_AT_ONCE = 3
 INSTRUCTION_TOKENS = 600
 MOST_FOR_NOTES, FEWEST_FOR_NOTES = 1_500, 150
-"""Tokens of the notes of one part."""
+NOTES_SHARE = 4
+"""Tokens of the notes of one part: at most a quarter of the room."""
 PART_SECONDS = 180.0
 LONGEST_QUESTION = 2_000
 NOTES = "分部分通读的笔记"
@@ -88,7 +89,7 @@ class WholeReading:
         wanted = [source for source in cut if not mentioned_spans(self._question, pages[source.number])]
         if self._model.choice.is_embedded or not wanted or not is_about_whole(self._question):
             return
-        size = max(self._budget.room - INSTRUCTION_TOKENS - MOST_FOR_NOTES, INSTRUCTION_TOKENS)
+        size = max(self._budget.room - INSTRUCTION_TOKENS - self._most_for_notes, INSTRUCTION_TOKENS)
         parts = {source: _parts(source, pages[source.number], size)[: MAX_PARTS // len(wanted)] for source in wanted}
         for source, its in parts.items():
             yield PartsStarted(source, len(its))
@@ -109,6 +110,11 @@ class WholeReading:
                 f"附件有 {len(problems)} 个部分没有读成，下面的回答没有用到它们。{'；'.join(problems[:3])}",
             )
 
+    @property
+    def _most_for_notes(self) -> int:
+        """The tokens that the notes of one part may have: in a short context the text of the part needs them more."""
+        return min(MOST_FOR_NOTES, self._budget.room // NOTES_SHARE)
+
     def _take_notes(
         self, source: Source, parts: Sequence[_Part], done: Sequence[tuple[_Part, str]]
     ) -> Iterator[RunEvent]:
@@ -120,7 +126,8 @@ class WholeReading:
         yield SourcesGiven((given,))
         unread = page.length - given.given
         rest = f"其中 {unread:,} 字没有读到，不要当作读过。" if unread else "各部分都读过。"
-        note = f"全文 {page.length:,} 字，太长，已分 {len(parts)} 部分逐一读过，下面是各部分的笔记。{rest}引用时仍写这个来源的编号。"
+        rest += unread_words(page)
+        note = f"{length_words(page)}，太长，已分 {len(parts)} 部分逐一读过，下面是各部分的笔记。{rest}引用时仍写这个来源的编号。"
         lines = [f"【第 {part.number} 部分{part.places and f'，{part.places}'}】\n{notes}" for part, notes in done]
         self.notes[source.number] = QuotedText(NOTES, "\n".join(lines), note)
         if parts[-1].span[1] < page.length:
@@ -130,7 +137,7 @@ class WholeReading:
 
     async def _read_parts(self, parts: Sequence[_Part]) -> AsyncGenerator[tuple[_Part, str, str]]:
         """Yield each part with its notes and the problem with it, as they come."""
-        most = max(min(MOST_FOR_NOTES, self._budget.tokens // (len(parts) + 1)), FEWEST_FOR_NOTES)
+        most = max(min(self._most_for_notes, self._budget.tokens // (len(parts) + 1)), FEWEST_FOR_NOTES)
         free = asyncio.Semaphore(PARTS_AT_ONCE)
 
         async def read(part: _Part) -> tuple[_Part, str, str]:

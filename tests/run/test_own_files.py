@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,12 +17,12 @@ from core.answer.events import Answer, RunEvent, RunFailed, SourcesGiven
 from core.answer.message import message_from_run
 from core.answer.stored_message import decode_message, encode_message
 from core.app import App, build_app
-from core.reading import Page
+from core.reading import Page, RankedPassages
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult
 from support.base import loaded
 from support.fake_engines import FakeEngine
-from support.openai_server import OpenAIServer, openai_server
+from support.openai_server import OpenAIServer, in_turn, openai_server
 from support.sectioned import sectioned_page
 
 PAGES = 40
@@ -185,3 +187,42 @@ def test_a_whole_file_is_said_to_be_whole() -> None:
     with asking(131_072) as (app, _):
         (source,) = message_from_run(ask(app, LONG), seconds=1).sources
     assert reading_status(source) == f"附件 · {LONG.length:,} 字，全文交给模型"
+
+
+@pytest.mark.parametrize(
+    ("unread", "where"),
+    [((2, 5, 6), "（第 2、5–6 页是图像）"), ((), "")],
+    ids=["pages in the middle", "it is not known where"],
+)
+@pytest.mark.parametrize("window", [131_072, 16_384])
+def test_of_a_file_that_was_read_in_part_the_model_hears_that_there_is_more_and_not_that_it_comes_later(
+    window: int, unread: tuple[int, ...], where: str
+) -> None:
+    with asking(window) as (app, server):
+        ask(app, replace(LONG, is_cut=True, unread_pages=unread))
+        prompt = sent(server)
+    assert f"从文件里读出 {LONG.length:,} 字，" in prompt
+    assert f"文件里还有没读出来的内容{where}，不能说文件里没有。" in prompt
+    assert "全文 " not in prompt
+    assert "正文全文" not in prompt
+    assert "后面的" not in prompt
+
+
+def test_a_long_file_is_fitted_in_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranking 2,000,000 characters takes a third of a second, in which all other answers would stand still."""
+    threads: set[str] = set()
+    rank = RankedPassages.__init__
+
+    def noting(*args: Any, **options: Any) -> None:
+        threads.add(threading.current_thread().name)
+        rank(*args, **options)
+
+    monkeypatch.setattr(RankedPassages, "__init__", noting)
+    with asking(16_384, AGENT_STRATEGY="react", READING_PAGES="1") as (app, server):
+        ask(app, LONG)
+        read = ["Thought: 再读\nAction: read_page\nAction Input: 1"]
+        server.reply = in_turn(read, REACT_END)
+        ask(app, LONG, mode="agent")
+        assert "已读全文：[1]" in sent(server, -1)
+    assert threads
+    assert "wenyuan-loop" not in threads

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from run.test_own_files import LONG, PAGES, asking, sent
+from run.test_own_files import LONG, PAGES, asking, page_text, sent
 
 from core.answer.events import (
     Answer,
@@ -26,6 +26,7 @@ from core.answer.stored_message import decode_message, encode_message
 from core.run.question import AnswerOptions
 from core.run.whole_reading import is_about_whole
 from support.openai_server import CutOff, Fail
+from support.sectioned import sectioned_page
 from support.waiting import until
 
 QUESTION = "请概括附件的主要内容。"
@@ -128,6 +129,15 @@ def test_the_number_of_calls_is_limited_and_what_is_not_read_is_said() -> None:
         events = list(app.chat.stream(QUESTION, options=AnswerOptions(files=(LONG,))))
     assert sum(part_asked(asked) is not None for asked in server.requests) == 24
     assert any("附件太长，只读了前 " in event.text for event in of(events, Notice))
+
+
+def test_a_short_context_is_filled_with_text_and_not_kept_for_notes() -> None:
+    short = sectioned_page("馆规.pdf", [page_text(number) for number in range(1, 5)])
+    with asking(4_096) as (app, server):
+        server.reply = note
+        events = list(app.chat.stream(QUESTION, options=AnswerOptions(files=(short,))))
+    (started,) = of(events, PartsStarted)
+    assert started.parts <= 11, "12,000 characters, of which 1,200 fit beside the notes"
 
 
 def test_notes_that_were_cut_off_are_still_notes() -> None:
