@@ -352,7 +352,5 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE upkeep ADD COLUMN folders_until DOUBLE PRECISION NOT NULL DEFAULT 0",
     ),
     # 20: the texts of documents that are kept with answers are found by the id of the document, to be deleted with it.
-    (
-        "CREATE INDEX read_pages_documents ON read_pages (address) WHERE substr(address, 1, 9) = 'document:'",
-    ),
+    ("CREATE INDEX read_pages_documents ON read_pages (address) WHERE substr(address, 1, 9) = 'document:'",),
 )
