@@ -109,7 +109,7 @@ class App:
         self.read_pages = ReadPageStore(self.database, max_file_bytes=reading.kept_file_megabytes * 2**20)
         kept_pages = self.read_pages if reading.keep else None
         self.keeper = AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
-        self.documents = DocumentLibrary.from_settings(settings, self.database, self.reader)
+        self.documents = DocumentLibrary.from_settings(settings, self.database, self.reader, self._embedder)
         self.watched_folders = WatchedFolders.from_settings(settings, self.documents, self.database)
         self.upkeep = Upkeep(self.database, settings.retention, others=self.documents.tidy)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
@@ -52,8 +52,11 @@ class Indexer:
         *,
         megabytes: int,
         changed: threading.Condition | None = None,
+        on_text: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_text` is called when new text can be found."""
         self._megabytes = megabytes
+        self._on_text = on_text
         self._queue = queue
         self._rows = rows
         self._texts = texts
@@ -74,7 +77,15 @@ class Indexer:
         """The thread that recognizes the pages of scanned files."""
         if not queue.is_for_recognition:
             self._recognition = Indexer(
-                queue.for_recognition(), rows, texts, index, files, reader, megabytes=megabytes, changed=self.changed
+                queue.for_recognition(),
+                rows,
+                texts,
+                index,
+                files,
+                reader,
+                megabytes=megabytes,
+                changed=self.changed,
+                on_text=on_text,
             )
 
     def start(self) -> None:
@@ -261,6 +272,7 @@ class Indexer:
         self._queue.add_pieces(document.id, (), pages_done=pages_done)  # they can be found now
         with self.changed:
             self.changed.notify_all()
+        self._on_text()
 
     def _forget(self, document: Document) -> None:
         """Remove what was written of a file that was deleted meanwhile, unless another process reads it now."""

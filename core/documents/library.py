@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
+from core.base.embedding import Embedder
 from core.base.settings import DocumentSettings, Settings
 from core.base.text import one_line
 from core.documents.collection_rows import UNFINISHED, CollectionRows
@@ -19,12 +20,14 @@ from core.documents.finding import Finder
 from core.documents.folder_index import IDLE_SECONDS, REBUILDING
 from core.documents.indexing import Indexer
 from core.documents.limits import ClosedDatabase, require_size
+from core.documents.meaning import PassageMeanings
 from core.documents.reading_queue import ReadingQueue
 from core.documents.storage import FileStore, PassageIndex
 from core.documents.text_pieces import join_pieces
 from core.documents.text_rows import TextRows
 from core.documents.transfer import document_stores
 from core.documents.types import Access, Collection, Document, DocumentState, PassageHit
+from core.documents.vector_rows import VectorRows
 from core.reading import FileError, Page, PageKind, Reader, count_instructions
 from core.store import Database, new_conversation_id
 
@@ -49,6 +52,7 @@ class DocumentLibrary:
         *,
         settings: DocumentSettings | None = None,
         queue: ReadingQueue | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         self._settings = settings or DocumentSettings()
         if not self._settings.enabled:
@@ -59,7 +63,8 @@ class DocumentLibrary:
         self._index = index
         self._files = files
         self._reader = reader
-        self._finder = Finder(self._rows, self._texts, index)
+        self._meanings = PassageMeanings(VectorRows(database), self._texts, embedder) if embedder else None
+        self._finder = Finder(self._rows, self._texts, index, self._meanings)
         self._indexer = Indexer(
             queue or ReadingQueue(database),
             self._rows,
@@ -68,6 +73,7 @@ class DocumentLibrary:
             files,
             reader,
             megabytes=self._settings.file_megabytes,
+            on_text=self._embed,
         )
         self._lock = threading.Lock()
         self._idle_timer: threading.Timer | None = None
@@ -75,13 +81,18 @@ class DocumentLibrary:
         self._is_closed = False
 
     @classmethod
-    def from_settings(cls, settings: Settings, database: Database, reader: Reader) -> DocumentLibrary:
-        return cls(database, *document_stores(settings, database), reader, settings=settings.documents)
+    def from_settings(
+        cls, settings: Settings, database: Database, reader: Reader, embedder: Embedder | None = None
+    ) -> DocumentLibrary:
+        """Return the library of an installation. With a model, passages are found by their meaning too."""
+        stores = document_stores(settings, database)
+        return cls(database, *stores, reader, settings=settings.documents, embedder=embedder)
 
     def start(self) -> None:
         """Go on with what an earlier run of the program has left unfinished."""
         if self._settings.enabled:
             self._indexer.start()
+            self._embed()
 
     # ── Collections ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -243,6 +254,7 @@ class DocumentLibrary:
         if self._settings.days:
             self._collections.delete_unchanged_since(time.time() - self._settings.days * DAY)
         self._remove(self._rows.pending_removals())
+        self._embed()
 
     def close(self) -> None:
         with self._lock:
@@ -250,7 +262,14 @@ class DocumentLibrary:
             if self._idle_timer:
                 self._idle_timer.cancel()
         self._indexer.close()
+        if self._meanings:
+            self._meanings.close()
         self._index.close()
+
+    def _embed(self) -> None:
+        """Compute the vectors that are missing, in the background, if there is a model."""
+        if self._meanings:
+            self._meanings.start()
 
     def _close_when_idle(self, seconds: float = IDLE_SECONDS + 1) -> None:
         """Let what the index holds in memory go when nobody has searched for a while."""
@@ -264,6 +283,8 @@ class DocumentLibrary:
         with self._lock:
             self._idle_timer = None
         self._index.close_idle()
+        if self._meanings:
+            self._meanings.close_idle(IDLE_SECONDS)
         if (left := self._last_search + IDLE_SECONDS - time.monotonic()) > 0:
             self._close_when_idle(left + 1)
 

@@ -46,7 +46,7 @@ class PostgresFiles:
         with self._database.write() as connection:
             deleted = connection.execute(_DELETE, {"ids": list(document_ids)}).rowcount
         if deleted:
-            self._database.vacuum("document_files", "document_texts")
+            self._database.vacuum("document_files", "document_texts", "document_vectors")
 
 
 def _chunks(body: bytes) -> Iterator[bytes]:

@@ -353,4 +353,25 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     # 20: the texts of documents that are kept with answers are found by the id of the document, to be deleted with it.
     ("CREATE INDEX read_pages_documents ON read_pages (address) WHERE substr(address, 1, 9) = 'document:'",),
+    # 21: vectors of an embedding model (`model` is its fingerprint) for the passages of a piece of text: `spans` are the positions of
+    # the passages, pairs of 32-bit numbers, and `vectors` their signed bytes. They go with the text. `mark` is a number by chance: by the
+    # sum of these, others notice a change.
+    (
+        *(
+            {
+                name: f"""CREATE TABLE document_vectors (
+                    document_id TEXT NOT NULL,
+                    start INTEGER NOT NULL,
+                    model TEXT NOT NULL,
+                    mark INTEGER NOT NULL,
+                    spans {bytes_type} NOT NULL,
+                    vectors {bytes_type} NOT NULL,
+                    PRIMARY KEY (document_id, start),
+                    FOREIGN KEY (document_id, start) REFERENCES document_texts (document_id, start) ON DELETE CASCADE
+                )"""
+            }
+            for name, bytes_type in (("sqlite", "BLOB"), ("postgresql", "BYTEA"))
+        ),
+        {"postgresql": "ALTER TABLE document_vectors ALTER COLUMN vectors SET STORAGE EXTERNAL"},
+    ),
 )

@@ -102,6 +102,15 @@ document_texts = Table(
     Column("text", CompressedText),
     *_columns(Text, "sections opening"),
 )
+document_vectors = Table(
+    "document_vectors",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("start", Integer, primary_key=True),
+    Column("model", Text),
+    Column("mark", Integer),
+    *_columns(LargeBinary, "spans vectors"),
+)
 document_removals = Table("document_removals", metadata, *_columns(Text, "collection_id document_id", primary_key=True))
 preferences = Table(
     "preferences", metadata, Column("visitor", Text, primary_key=True), Column("document", Text), Column("used", Double)

@@ -460,7 +460,12 @@ def test_a_missing_file_is_said(new: NewInstallation, tmp_path: Path) -> None:
 
 
 def test_every_table_is_in_the_backup_or_left_out_on_purpose() -> None:
-    assert metadata.tables.keys() - set(TABLE_NAMES) == {"page_settings", "upkeep", "document_removals"}
+    assert metadata.tables.keys() - set(TABLE_NAMES) == {
+        "page_settings",
+        "upkeep",
+        "document_removals",
+        "document_vectors",
+    }
 
 
 def test_the_commands_say_what_they_did_and_how_it_ended(

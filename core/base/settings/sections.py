@@ -158,7 +158,7 @@ class LegalSettings(Section):
     case_words: Names = Field(("案例",), description="案例搜索附加的词；在 settings.yaml 中写 [] 表示不加")
     embedding: str = Field(
         "",
-        description="按意思查法条和案例的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。依据核验也用它：字句都不相近、意思却可能相近的，标为未核而不是未见。需要先安装 requirements-embedding.txt",
+        description="按意思查法条、案例和资料库的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。依据核验也用它：字句都不相近、意思却可能相近的，标为未核而不是未见。需要先安装 requirements-embedding.txt",
     )
     built_in: Flag = Field(
         True,

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from core.base.fusion import fuse_scores
 from core.legal.article_numbers import ArticleNumber
 from core.legal.library import ranking
 from core.legal.library.index_files import ARTICLE_FIELDS, TEXT, TextIndex, placeholders
@@ -100,7 +101,7 @@ class ArticleIndex(LawIndex):
     def _rank(self, text: str, limit: int, semantic: SemanticScores, version_filter: VersionFilter | None) -> list[int]:
         """Return the ids of the articles that fit one wording, best first."""
         weighted, today = search_terms(text), self._today().isoformat()
-        scores = ranking.fuse_scores(self._text.scores(weighted, limit), semantic(text, limit))
+        scores = fuse_scores(self._text.scores(weighted, limit), semantic(text, limit))
         asked = [term for term, weight in weighted.items() if weight == 1.0]
         texts, weights = {}, {}
         query = f"SELECT id, law_id, path, text FROM article WHERE id IN ({placeholders(scores)})"  # noqa: S608 (question marks)

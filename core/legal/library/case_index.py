@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from core.base.fusion import fuse_scores
 from core.base.text import terms
 from core.legal.entities import CaseFilter, CaseType, CourtCase
 from core.legal.library import ranking
@@ -81,7 +82,7 @@ class CaseIndex(IndexFiles):
         shares = {case: relevance.share(_words(case)) for case in self._cases(f"id IN ({placeholders(best)})", *best)}
         if not alike and max(shares.values(), default=0.0) < relevance.floor:
             return []
-        fused = ranking.fuse_scores(scores, likeness)
+        fused = fuse_scores(scores, likeness)
         return sorted(shares, key=lambda case: -fused[case.id] * ranking.fit(shares[case]))[:limit]
 
     def _case_frequency(self, term: str) -> int:

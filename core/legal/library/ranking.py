@@ -1,4 +1,6 @@
-"""Order of search results: by words, by meaning, and by what BM25 does not see of a law, an article or a case."""
+"""Order of search results: by words, by meaning, and by what BM25 does not see of a law, an article or a case.
+
+docs/benchmarks.md has the data for the weights."""
 
 from __future__ import annotations
 
@@ -19,8 +21,6 @@ _LENGTH = 0.05
 _SPECIAL_CONTRACTS = (("租", "融资", "融资租赁"),)
 """Letters of a general contract, the word that tells the special one from it, and the special one."""
 _OTHER_CONTRACT = 0.5
-_MEANING = 1.25
-"""Weight of the closest meaning beside the best hit by words. docs/benchmarks.md has the data for the weights here."""
 _REFERENCE = 0.4
 """Share of its score that an article gives to each article it names."""
 _KEPT = 3
@@ -64,18 +64,6 @@ def coverages(texts: Mapping[int, str], terms: Sequence[str]) -> dict[int, float
             covered[identity] += weights[part]
     total = sum(weights.values()) or 1.0
     return {identity: weight / total for identity, weight in covered.items()}
-
-
-def fuse_scores(word_scores: Mapping[int, float], semantic_scores: Mapping[int, float]) -> dict[int, float]:
-    """Return all that was found by words or by meaning, with the sum of both scores."""
-    worded, meant = _shares(word_scores, 0.0), _shares(semantic_scores, min(semantic_scores.values(), default=0.0))
-    return {one: worded.get(one, 0.0) + _MEANING * meant.get(one, 0.0) for one in worded.keys() | meant.keys()}
-
-
-def _shares(scores: Mapping[int, float], least: float) -> dict[int, float]:
-    """Return the scores scaled from 1 for the best to 0 for `least`. All cosines of a model lie close together."""
-    width = max(scores.values(), default=1.0) - least
-    return {identity: (score - least) / width if width else 1.0 for identity, score in scores.items()}
 
 
 def add_referred(scores: Mapping[int, float], referred: Mapping[int, Iterable[int]]) -> dict[int, float]:

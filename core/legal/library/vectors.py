@@ -4,8 +4,7 @@
     data/legal/vectors-<model>.for     names the index that has a vector for each of its articles
     data/legal/case-vectors-<model>.…  the same for cases, in files of their own so that article searches stay fast
 
-A file outlives imports: a text that is imported again is not computed again. It is memory-mapped and searched exactly:
-68,000 vectors of 512 take 35 MB and some 6 ms. As half floats they would take twice that memory, and ten times as long.
+A file outlives imports: a text that is imported again is not computed again. It is memory-mapped and searched exactly.
 """
 
 from __future__ import annotations
@@ -14,20 +13,11 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy
 
 from core.base.embedding import Embedder
-
-_SCALE = 400.0
-"""Factor from floats to signed bytes. A component of a unit vector of 512 is 0.04 on average; 0.3175 is the limit."""
-_BLOCK = 256
-"""Rows per matrix product. Many more wake other threads, whose waiting costs ten times the work."""
-_BATCH = 8
-"""Texts per call of the model. With 32, a model of this size takes a fifth longer and three times the memory."""
-
-Array = numpy.ndarray[Any, numpy.dtype[Any]]
+from core.base.vectors import BATCH, Array, best_places, cosines, to_bytes
 
 
 def text_key(text: str) -> int:
@@ -74,14 +64,14 @@ class VectorFile:
     def _encode(self, batch: Sequence[tuple[int, str]]) -> Array:
         made = numpy.zeros(len(batch), self._layout)
         made["key"] = [key for key, _ in batch]
-        made["row"] = numpy.clip(numpy.rint(self.embedder.embed([text for _, text in batch]) * _SCALE), -127, 127)
+        made["row"] = to_bytes(self.embedder.embed([text for _, text in batch]))
         return made
 
 
 def _batches(entries: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
     """Yield batches of texts of similar length. A short text beside a long one costs as much as the long one."""
     left = iter(entries)
-    while batch := list(islice(left, _BATCH)):
+    while batch := list(islice(left, BATCH)):
         yield batch
 
 
@@ -105,22 +95,8 @@ class Neighbours:
         """Return the ids of the closest texts with their cosines. `candidates` limits the search to these ids."""
         if not len(self):
             return {}
-        asked = self._embedder.embed([question])[0] / _SCALE
-        likeness, numbers = self._products(asked)[self._places], self._numbers
+        likeness, numbers = cosines(self._rows, self._embedder.embed([question])[0])[self._places], self._numbers
         if candidates is not None:
             wanted = numpy.isin(numbers, numpy.fromiter(candidates, numpy.int64))
             likeness, numbers = likeness[wanted], numbers[wanted]
-        last = max(len(likeness) - limit, 0)
-        best: Array = numpy.argpartition(likeness, last)[last:] if last else numpy.arange(len(likeness))
-        found = {int(numbers[place]): float(likeness[place]) for place in best}
-        return dict(sorted(found.items(), key=lambda entry: -entry[1]))
-
-    def _products(self, vector: Array) -> Array:
-        """Return all dot products. Only one block at a time is held as floats, in the processor's cache."""
-        products = numpy.empty(len(self._rows), numpy.float32)
-        floats = numpy.empty((_BLOCK, len(vector)), numpy.float32)
-        for start in range(0, len(self._rows), _BLOCK):
-            block = self._rows[start : start + _BLOCK]
-            floats[: len(block)] = block
-            products[start : start + len(block)] = floats[: len(block)] @ vector
-        return products
+        return {int(numbers[place]): float(likeness[place]) for place in best_places(likeness, limit)}

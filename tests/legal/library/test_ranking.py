@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from core.base.fusion import fuse_scores
 from core.legal.entities import LawKind, LawStatus
 from core.legal.library import ranking
 
 
 def test_what_fits_by_words_and_by_meaning_comes_first() -> None:
-    fused = ranking.fuse_scores({1: 8.0, 2: 7.0}, {2: 0.9, 3: 0.8, 4: 0.7})
+    fused = fuse_scores({1: 8.0, 2: 7.0}, {2: 0.9, 3: 0.8, 4: 0.7})
     assert sorted(fused, key=lambda identity: -fused[identity]) == [2, 1, 3, 4]
 
 
