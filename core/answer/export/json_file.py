@@ -114,6 +114,7 @@ def _reference_json(source: Source, accessed: str, places: Sequence[Place]) -> d
         "published": source.published,
         "read": source.read,
         "accessed": accessed,
+        **(source.given_json() if source.given else {}),
         **where,
     }
 
