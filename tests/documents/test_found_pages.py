@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from core.documents import Access, DocumentLibrary
 from support.library_questions import invented_files
 
@@ -11,7 +9,6 @@ OWNER = Access("owner")
 LEAST = 0.85
 
 
-@pytest.mark.parametrize("values", ["folder"], indirect=True)
 def test_pages_are_found_among_the_first_five(library: DocumentLibrary) -> None:
     files, questions = invented_files()
     assert (len(files), len(questions)) == (15, 113)
