@@ -28,8 +28,9 @@ _LEVELS = ((1, 1.0), (3, 0.6))
 """How often a passage has a term, and what that adds to its score. BM25 with k1 = 1.2 gives 1 for once and 1.6 for three times."""
 _CHARACTER = (0, 0.5)
 """The same for a single Chinese character, however often it is there: 退租 and 不租 have one in common."""
-_MOST_TERMS, _MOST_CHARACTERS = 40, 16
-"""Terms and characters of a query that are looked for: of a long question, its beginning."""
+_MOST_TERMS, _MOST_CHARACTERS = 40, 12
+"""Terms of a query that are looked for: of a long question, its beginning. With more characters than these, its words say enough, and
+single ones, which most passages have, are only slow to look for."""
 _COMMON, _MOST_HITS = 8_000, 30_000
 """Passages with a key from which on it is a common one, and passages of all other keys together that are counted, the rarest keys first.
 Common keys count where a passage has all of them."""
@@ -116,9 +117,10 @@ def _characters(text: str) -> list[str]:
 def _wanted_keys(query: str, collection_ids: Collection[str]) -> Iterator[tuple[str, int, int, float, bool]]:
     """Yield collection, number of the term or character, key, gain, and whether it is a character."""
     found = list(islice(dict.fromkeys(key_terms(query) or terms(query)), _MOST_TERMS))
-    characters = _characters("".join(key_phrases(query)))[:_MOST_CHARACTERS]
+    characters = _characters("".join(key_phrases(query)))
     levels = [(term, *level, False) for term in found for level in _LEVELS]
-    levels += [(character, *_CHARACTER, True) for character in characters]
+    if len(characters) <= _MOST_CHARACTERS:
+        levels += [(character, *_CHARACTER, True) for character in characters]
     numbers = {word: number for number, word in enumerate(dict.fromkeys((one[0], one[3]) for one in levels))}
     for term, level, gain, is_character in levels:
         for id in collection_ids:
