@@ -13,7 +13,7 @@ from core.answer import join_places
 from core.answer.events import Notice, PartRead, PartsStarted, RunEvent, SourcesGiven
 from core.base.text import one_line, shorten
 from core.llm import Model, ask_once, estimate_tokens
-from core.llm.errors import ModelContextExceeded, ModelEmptyAnswer, ModelError
+from core.llm.errors import ModelContextExceeded, ModelEmptyAnswer, ModelError, ModelTimeout
 from core.llm.pieces import TokenUsage
 from core.reading import Page, Span, places_between
 from core.run.given_texts import FittedSources, length_words, text_with_places, unread_words
@@ -80,6 +80,7 @@ class WholeReading:
         self._question = question
         self._budget = budget
         self._run_sources = run_sources
+        self._timed_out: list[_Part] = []
 
     async def read(self, fitted: FittedSources, files: Sequence[Source]) -> AsyncGenerator[RunEvent]:
         """Read those of the files that `fitted` does not have whole, if the question is about the whole. Closing the
@@ -145,12 +146,28 @@ class WholeReading:
                 return part, *await self._read_part(part, most)
 
         tasks = [asyncio.create_task(read(part)) for part in parts]
+        timed_out: list[tuple[_Part, str]] = []
         try:
             for done in asyncio.as_completed(tasks):
-                yield await done
+                part, notes, problem = await done
+                if part in self._timed_out:
+                    timed_out.append((part, problem))
+                else:
+                    yield part, notes, problem
         finally:
             for task in tasks:
                 task.cancel()
+        async for read_again in self._read_alone(timed_out, most):
+            yield read_again
+
+    async def _read_alone(
+        self, timed_out: Sequence[tuple[_Part, str]], most: int
+    ) -> AsyncGenerator[tuple[_Part, str, str]]:
+        """Read parts for which a model on a small machine had no time while it read others. They are read one after the
+        other, until one has no time by itself either."""
+        self._timed_out.clear()
+        for part, problem in timed_out:
+            yield part, *(("", problem) if self._timed_out else await self._read_part(part, most))
 
     async def _read_part(self, part: _Part, max_tokens: int, *, may_halve: bool = True) -> tuple[str, str]:
         """Return the notes of a part, or what went wrong. One that is too long for the model is read in halves."""
@@ -173,6 +190,8 @@ class WholeReading:
             return "\n".join(notes for notes, _ in read), next(filter(None, (problem for _, problem in read)), "")
         except ModelError as error:
             log.info("a part was not read: %s", error)
+            if isinstance(error, ModelTimeout):
+                self._timed_out.append(part)
             began = isinstance(error, ModelEmptyAnswer)
             self.usage += TokenUsage(estimate_tokens(prompt) if began else 0, 0, estimated=began)
             return "", error.message

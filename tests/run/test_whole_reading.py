@@ -123,6 +123,28 @@ def test_stopping_breaks_off_the_calls_under_way_and_starts_none() -> None:
         assert len(server.requests) == 5
 
 
+@pytest.mark.parametrize("is_slow_alone", [False, True])
+def test_parts_for_which_a_small_machine_had_no_time_are_read_again_alone(is_slow_alone: bool) -> None:
+    asked_for: list[int] = []
+
+    def reply(asked: dict[str, Any]) -> Sequence[Any]:
+        part = (part_asked(asked) or (0,))[0]
+        asked_for.append(part)
+        is_late = part > 1 and (is_slow_alone or asked_for.count(part) == 1)
+        return [30.0, *note(asked)] if is_late else note(asked)
+
+    with asking(32_768, LLM_FIRST_TOKEN_TIMEOUT="1") as (app, server):
+        server.reply = reply
+        events = list(app.chat.stream(QUESTION, options=AnswerOptions(files=(LONG,))))
+    read = of(events, PartRead)
+    count = of(events, PartsStarted)[0].parts
+    assert sorted(event.part for event in read) == list(range(1, count + 1))
+    assert [event.part for event in read if not event.problem] == (
+        [1] if is_slow_alone else [event.part for event in read]
+    )
+    assert len(asked_for) == (count + 1 + 1 if is_slow_alone else 2 * (count - 1) + 1 + 1), "and once the answer itself"
+
+
 def test_the_number_of_calls_is_limited_and_what_is_not_read_is_said() -> None:
     with asking(4_096) as (app, server):
         server.reply = note
