@@ -36,6 +36,8 @@ _COMMON, _MOST_HITS = 8_000, 30_000
 Common keys count where a passage has all of them."""
 _COMMON_CHARACTER, _MOST_PASSAGES = 3_000, 0.3
 """Passages, and share of the passages, from which on a character says so little that it does not count."""
+_CHARACTERS_COUNT_BELOW = 30_000
+"""Passages of the collections from which on no character is looked for: nearly all of them are common ones there."""
 _SMALL_ROW, _LARGE_ROW = 64, 256
 """Keys that may stand in the row, and keys with which PostgreSQL stores them outside: from 2 kB on. What lies between is filled up with
 a key that is there already, which the index does not notice: a search reads the rows of thousands of passages, and never their keys."""
@@ -131,7 +133,7 @@ def _search_parameters(wanted: Sequence[tuple[str, int, int, float, bool]], limi
     names = ("collections", "terms", "keys", "gains", "are_characters")
     arrays = dict(zip(names, map(list, zip(*wanted, strict=True)), strict=True))
     limits = {"common": _COMMON, "most": _MOST_HITS, "common_character": _COMMON_CHARACTER, "share": _MOST_PASSAGES}
-    return {**arrays, **limits, "limit": limit}
+    return {**arrays, **limits, "characters_below": _CHARACTERS_COUNT_BELOW, "limit": limit}
 
 
 def _key(collection_id: str, term: str, level: int) -> int:
@@ -159,17 +161,17 @@ _SEARCH = text("""
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:collections AS text[]), CAST(:terms AS int[]), CAST(:keys AS bigint[]), CAST(:gains AS float8[]),
         CAST(:are_characters AS bool[])) AS w (collection_id, term, key, gain, is_character)
+), everything AS MATERIALIZED (
+    SELECT sum(passages) AS passages FROM indexed_documents WHERE collection_id IN (SELECT collection_id FROM wanted)
 ), found AS MATERIALIZED (
     SELECT w.*, f.ids, cardinality(f.ids) AS hits FROM wanted w CROSS JOIN LATERAL (
         SELECT array_agg(p.id) AS ids FROM (SELECT id FROM indexed_passages WHERE keys @> ARRAY[w.key]
             LIMIT CASE WHEN w.is_character THEN :common_character ELSE :common END) p) f
-    WHERE f.ids IS NOT NULL
+    WHERE f.ids IS NOT NULL AND (NOT w.is_character OR (SELECT passages FROM everything) < :characters_below)
 ), counted AS (
     SELECT *, sum(hits) FILTER (WHERE gain = 1 OR is_character) OVER (PARTITION BY term) AS frequency,
         sum(hits) OVER (ORDER BY is_character, hits, key) AS hits_so_far
     FROM found
-), everything AS (
-    SELECT sum(passages) AS passages FROM indexed_documents WHERE collection_id IN (SELECT collection_id FROM wanted)
 ), weighed AS MATERIALIZED (
     SELECT *, gain * ln(1 + (SELECT passages FROM everything) / frequency) AS weight FROM counted
 ), common AS MATERIALIZED (
