@@ -103,7 +103,8 @@ class Indexer:
         self._deadline.cancel()
         if self._recognition:
             self._recognition.close(seconds)
-        thread = self._thread
+        with self._lock:  # a thread that is just being started can be joined only then
+            thread = self._thread
         if thread is not None:
             thread.join(seconds)
 

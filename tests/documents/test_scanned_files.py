@@ -91,7 +91,7 @@ def test_what_the_end_of_the_program_interrupts_goes_on_at_the_next_start(
     with monkeypatch.context() as patch:
         patch.setattr(library._reader, "recognize_pages", held)
         id, scanned = add(library, "扫描.pdf", file_of("PDF", *[scan(RENT)] * 3))
-        until(lambda: scanned().pages_done > 0, 60)
+        until(lambda: (scanned().state, scanned().pages_done) == (DocumentState.RECOGNIZING, 1), 60)
         library.close()
     assert (scanned().state, scanned().pages_done) == (DocumentState.RECOGNIZING, 1)
     again = open_library()
