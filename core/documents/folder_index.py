@@ -137,10 +137,14 @@ class FolderIndex:
 
     def remove_collection(self, collection_id: str) -> None:
         folder = self._path(collection_id)
-        if folder.exists():
-            with self._locked(collection_id):
-                self._path(collection_id, MANIFEST).unlink(missing_ok=True)
-                shutil.rmtree(folder, ignore_errors=True)
+        try:
+            if folder.exists():
+                with self._locked(collection_id):
+                    self._path(collection_id, MANIFEST).unlink(missing_ok=True)
+                    shutil.rmtree(folder, ignore_errors=True)
+        except DocumentError:
+            if folder.exists():  # else another thread or process has removed it meanwhile
+                raise
         with self._lock:
             self._open.pop(collection_id, None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,16 @@ def test_removal_leaves_other_documents_in_the_same_shard(tmp_path: Path) -> Non
     assert {passage.document_id for passage in found} == {f"d{number}" for number in range(12)} - {"d1", "d7"}
     assert words_of(tmp_path, "word7") == 0
     assert len({path.parent for path in tmp_path.rglob("meta.json")}) >= 3
+
+
+def test_a_collection_that_others_remove_at_the_same_time_is_removed(tmp_path: Path) -> None:
+    def remove(index: FolderIndex) -> None:
+        index.remove_collection("c" * 24)
+
+    for round in range(10):
+        index = FolderIndex(tmp_path / str(round))
+        index.add("c" * 24, "d" * 24, [IndexedPassage(0, 4, "灯塔值班")])
+        with ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(remove, index) for _ in range(4)]:
+                done.result()
+        assert index.search("灯塔", ["c" * 24], 5) == []
