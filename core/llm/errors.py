@@ -92,7 +92,8 @@ class TooManyCalls(ModelError):
     default_message = "所有人合计的模型调用已达到每分钟的上限。"
 
     def __init__(self, *, retry_after: float) -> None:
-        super().__init__(cure=f"请在 {max(1, round(retry_after))} 秒后重试。")
+        self.retry_after = max(1, round(retry_after))
+        super().__init__(cure=f"请在 {self.retry_after} 秒后重试。")
 
 
 class ModelRefused(ModelError):

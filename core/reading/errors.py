@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from core.base.errors import AppError
+from core.base.extras import OCR
 from core.reading.file_kinds import OTHER_FILES, OtherKind
 
 NotAllowed = Literal["off", "address", "private", "denied", "insecure", "redirects", "unconfined"]
@@ -12,9 +13,7 @@ NotDelivered = Literal["unreachable", "timeout", "refused", "login", "missing", 
 NotText = Literal["large", "complex", "binary", "script", "scanned", "locked", "broken", "empty"]
 Reason = NotAllowed | NotDelivered | NotText | OtherKind
 FileReason = Reason | Literal["kind", "many", "picture", "gone"]
-_HOW_TO_RECOGNIZE = (
-    "请先用别的软件识别文字；管理员用 pip install -r requirements-ocr.txt 装上文字识别后，这里可以直接读。"
-)
+_HOW_TO_RECOGNIZE = "请先用别的软件识别文字；管理员用 {install_ocr} 装上文字识别后，这里可以直接读。"
 
 
 class ReadingError(AppError):
@@ -81,5 +80,6 @@ class FileError(AppError):
     _OTHERWISE = "不完整或已损坏，没有读。"
 
     def __init__(self, reason: FileReason, *, name: str, **numbers: object) -> None:
-        super().__init__(f"「{name}」{self._SENTENCES.get(reason, self._OTHERWISE).format_map(numbers)}")
+        sentence = self._SENTENCES.get(reason, self._OTHERWISE)
+        super().__init__(f"「{name}」{sentence.format_map({**numbers, 'install_ocr': OCR.command})}")
         self.reason = reason

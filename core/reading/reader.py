@@ -177,7 +177,7 @@ class Reader:
 
     @property
     def can_recognize(self) -> bool:
-        """Return whether text can be recognized in pictures: whether the extra of requirements-ocr.txt is installed."""
+        """Return whether text can be recognized in pictures: whether the extra for it is installed."""
         return is_recognition_installed()
 
     def recognize_pages(

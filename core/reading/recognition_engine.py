@@ -1,4 +1,4 @@
-"""Recognition of text in pictures with RapidOCR, an extra (requirements-ocr.txt). It runs only in a process of its own.
+"""Recognition of text in pictures with RapidOCR, an extra. It runs only in a process of its own.
 
 One thread, one line at a time and no memory arena: twice as fast, a third less memory and fewer errors than by default.
 """

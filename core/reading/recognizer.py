@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import threading
 from functools import cache
 
+from core.base.extras import OCR
 from core.base.http import Deadline
 from core.reading.confinement import Confinement
 from core.reading.pictures import Picture
@@ -16,13 +16,11 @@ from core.reading.worker_pool import WorkerPool
 RECOGNIZER_COMMAND = (sys.executable, "-m", "core.reading.recognition_worker")
 IDLE_SECONDS = 60.0
 """Time after the last page for which the process is kept: it takes 600 MB, and two seconds to start."""
-_LIBRARIES = ("rapidocr", "onnxruntime", "cv2")
 
 
 @cache
 def is_recognition_installed() -> bool:
-    """Return whether the libraries of requirements-ocr.txt are there."""
-    return all(importlib.util.find_spec(name) for name in _LIBRARIES)
+    return OCR.is_installed
 
 
 class Recognizer:

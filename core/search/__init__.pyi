@@ -29,7 +29,7 @@ from .prompt_format import (
     sources_block,
     web_failure_note,
 )
-from .query import LANGUAGES, MAX_LENGTH, TIME_RANGES, describe_filters, effective_query
+from .query import LANGUAGES, MAX_LENGTH, TIME_RANGES, describe_filters, effective_query, parse_time_range
 from .registry import (
     EngineChain,
     EngineOrder,
@@ -86,6 +86,7 @@ __all__ = [
     "lacks_search",
     "manual_articles",
     "not_supported_error",
+    "parse_time_range",
     "registry",
     "search_queries",
     "search_tool",

@@ -79,6 +79,8 @@ def _entry(source: Source, snippet_length: int, passages: PromptText | None) -> 
 def _origin_line(source: Source) -> str:
     if source.collection:
         return f"出处: 用户的{fence_safe(source.collection_label)}中的文件"
+    if source.tool and source.read == "file":
+        return f"出处: {fence_safe(source.tool_label)} 的结果"
     return f"URL: {ATTACHED if source.read == 'file' else fence_safe(source.url)}"
 
 

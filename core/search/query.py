@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from core.base.settings import Settings
 from core.base.text import is_chinese, one_line
@@ -108,3 +109,24 @@ def recency(query: SearchQuery) -> TimeRange | None:
 def time_range_start(time_range: TimeRange) -> datetime:
     """Return the moment at which this time range begins."""
     return datetime.now(UTC) - timedelta(days=_DAYS[time_range])
+
+
+def _time_range_since(day: date) -> TimeRange | None:
+    """Return the shortest time range that reaches back to a day; None if none does."""
+    return next((one for one in TimeRange if time_range_start(one).date() <= day), None)
+
+
+def parse_time_range(text: str) -> TimeRange:
+    """Return the time range with this name, or the shortest one that reaches back to this date. Raise ValueError with the
+    reason for people."""
+    with suppress(ValueError):
+        return TimeRange(text)
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"要写 {'、'.join(TimeRange)} 或日期如 2026-03-01") from None
+    if day > date.today():
+        raise ValueError("这一天还没有到")
+    if (found := _time_range_since(day)) is None:
+        raise ValueError("搜索引擎最多只能限定最近一年")
+    return found

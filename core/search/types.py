@@ -35,13 +35,17 @@ class TimeRange(StrEnum):
     YEAR = "year"
 
 
+MAX_RESULTS = 10
+"""Results that a response carries at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A query. `text` goes to the engine as the user wrote it; `key` is what the caches compare."""
 
     text: str
     type: SearchType = SearchType.GENERAL
-    limit: int = 10
+    limit: int = MAX_RESULTS
     language: str = ""
     """Code such as `zh-CN`; `auto`: the language of the words; empty: as the settings say."""
     time_range: TimeRange | None = None
@@ -102,6 +106,8 @@ class Source:
     """The places of what was given, where it is not the whole: 第 3–9、14 页."""
     given_parts: int = 0
     """Number of parts that the model read one after the other; 0 where it was given the text at once."""
+    tool: str = ""
+    """The foreign tool that has brought it, server.tool; empty for any other source."""
 
     @classmethod
     def from_result(cls, result: SearchResult, *, number: int) -> Source:
@@ -111,6 +117,16 @@ class Source:
     def collection_label(self) -> str:
         """The collection in words, 资料「合同」; empty for a source that is not from one."""
         return f"资料「{self.collection}」" if self.collection else ""
+
+    @property
+    def tool_label(self) -> str:
+        """The foreign tool in words; empty for a source that is not from one."""
+        return f"外部工具 {self.tool}" if self.tool else ""
+
+    @property
+    def is_own_file(self) -> bool:
+        """True if the reader has attached it to a question."""
+        return self.read == "file" and not (self.collection or self.tool)
 
     def to_json(self) -> dict[str, Any]:
         document = {
@@ -122,6 +138,7 @@ class Source:
             "read": self.read,
         }
         document |= self.given_json() if self.given else {}
+        document |= {"tool": self.tool} if self.tool else {}
         return document | ({"collection": self.collection, "outdated": self.is_outdated} if self.collection else {})
 
     def given_json(self) -> dict[str, Any]:

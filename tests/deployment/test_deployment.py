@@ -131,7 +131,12 @@ def test_the_files_of_the_image_are_the_whole_app(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "file"), [("compose-spec", "compose.yaml"), ("github-workflows", ".github/workflows/ci.yml")]
+    ("schema", "file"),
+    [
+        ("compose-spec", "compose.yaml"),
+        *(("github-workflows", str(file.relative_to(ROOT))) for file in (ROOT / ".github/workflows").iterdir()),
+    ],
+    ids=lambda value: Path(value).stem,
 )
 def test_a_file_fits_its_published_schema(schema: str, file: str) -> None:
     check = [tool("check-jsonschema"), "--builtin-schema", f"vendor.{schema}", file]

@@ -15,13 +15,21 @@ from urllib.parse import SplitResult, parse_qs, urlencode, urljoin, urlsplit
 
 from pydantic import Field
 
+from core.base.extras import GOOGLE
 from core.base.http import Deadline, Response
 from core.base.http.errors import HttpConnectError, HttpError, HttpRedirect, HttpTimeout
 from core.base.settings import Address, Count, Seconds, Settings, Word
 from core.base.text import one_line
 from core.search.chrome import Browser, RenderedPage, find_chrome
 from core.search.engine import DEFAULT_SECONDS, EngineSection, SearchEngine, raise_for_status, to_engine_error
-from core.search.errors import EngineBlocked, EngineError, EngineParseError, EngineTimeout, EngineUnavailable
+from core.search.errors import (
+    EngineBlocked,
+    EngineError,
+    EngineMisconfigured,
+    EngineParseError,
+    EngineTimeout,
+    EngineUnavailable,
+)
 from core.search.query import google_languages, language_code, text_with_sites
 from core.search.results import EngineResults, RawResult, clean_results
 from core.search.types import SearchQuery, SearchType
@@ -94,6 +102,8 @@ class GoogleEngine(SearchEngine):
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
+        if not GOOGLE.is_installed:
+            raise EngineMisconfigured(GOOGLE.missing, cure=GOOGLE.cure, state="缺少 Playwright")
         options = settings.section(GoogleSettings)
         browser = Browser(
             find_chrome(options.chrome),
