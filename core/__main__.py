@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-MISSING = (
-    "缺少依赖 {name}。请用安装了依赖的 Python 运行：在源代码目录里先运行 make run，再用 .venv/bin/python -m core。"
-)
+MISSING = "缺少依赖 {name}。{cure}"
+REINSTALL = "请用当初安装的工具（pipx、uv 或 pip）重新安装问源。"
+RUN_THE_SCRIPT = "请在源代码目录里运行 {script}，它会先装好依赖。"
 FAILED, INTERRUPTED = 1, 130
 
 
@@ -19,10 +19,16 @@ def main() -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "core":
             raise
-        print(MISSING.format(name=error.name), file=sys.stderr)
+        print(_missing_text(error.name or ""), file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:  # before the command could begin
         return INTERRUPTED
+
+
+def _missing_text(name: str) -> str:
+    from core.base.paths import COMMAND, IS_INSTALLED
+
+    return MISSING.format(name=name, cure=REINSTALL if IS_INSTALLED else RUN_THE_SCRIPT.format(script=COMMAND))
 
 
 if __name__ == "__main__":

@@ -27,14 +27,17 @@ from core.store import (
     TABLE_NAMES,
     ConversationStore,
     Database,
+    MetricsStore,
     Outbox,
     PreferenceStore,
     ReadPageStore,
     SavedSettingsTable,
     SharedFiles,
+    TokenStore,
+    TokenUse,
     count_rows,
 )
-from core.store.conversations import digest
+from core.store.ids import digest
 from core.store.tables import metadata
 from support import invented
 from support.base import loaded
@@ -94,6 +97,8 @@ def fill(here: Installation, tmp_path: Path) -> list[str]:
     store.share(ids[2], visitor_id="browser")
     outbox = Outbox(store)
     PreferenceStore(here.database, outbox).change("browser", {"search": True})
+    token, _ = TokenStore(here.database, outbox).create("browser", "笔记本", ["law"], days=30)
+    MetricsStore(here.database).add([], [], [], [TokenUse(token.id, 0.0, "ok", 7)])
     assert outbox.flush(10)
     outbox.close()
     here.saved_settings.change(KEYS)
@@ -112,8 +117,17 @@ def shown(here: Installation, ids: list[str]) -> list[object]:
     read = [pages.load(id, "a", visitor_id="alice") for id in ids]
     files = [pages.load_file(id, "https://a.example", visitor_id="browser") for id in ids]
     assert files == [b"%PDF \xff", None, b"%PDF \xff"] or not any(files)
-    choices = PreferenceStore(here.database, Outbox(store)).load("browser")
-    return [lists, whole, read, choices, dict(here.saved_settings.read().values), count_rows(here.database)]
+    outbox = Outbox(store)
+    choices, tokens = PreferenceStore(here.database, outbox).load("browser"), TokenStore(here.database, outbox)
+    return [
+        lists,
+        whole,
+        read,
+        choices,
+        tokens.list_tokens("browser"),
+        dict(here.saved_settings.read().values),
+        count_rows(here.database),
+    ]
 
 
 OWNER = Access("browser")
@@ -161,7 +175,8 @@ def test_everything_is_there_again(new: NewInstallation, tmp_path: Path, before:
     written = write_backup(old, file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert str(written).startswith(
-        "对话 3、消息 6、列表记录 2、网页和附件 3、附件原件 3、读者的选择 1、页面上保存的设置 2 项、settings.yaml"
+        "对话 3、消息 6、列表记录 2、网页和附件 3、附件原件 3、读者的选择 1、令牌 1、令牌用量 1、"
+        "页面上保存的设置 2 项、settings.yaml"
     )
     (fresh.user_dir).mkdir(exist_ok=True)
     (fresh.user_dir / "settings.yaml").write_text("# 只有注释\nsearch:\n  # timeout: 5\n", "utf-8")
@@ -471,7 +486,7 @@ def test_every_table_is_in_the_backup_or_left_out_on_purpose() -> None:
 def test_the_commands_say_what_they_did_and_how_it_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("core.command_line.USER_DIR", tmp_path)
+    monkeypatch.setattr("core.commands.backup.USER_DIR", tmp_path)
     file = tmp_path / "备份.zip"
     store = ConversationStore.from_settings(loaded().values)
     id = store.create(visitor_id="browser")
@@ -499,7 +514,7 @@ def test_the_commands_say_what_they_did_and_how_it_ended(
 @pytest.fixture
 def database_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The database of the installation that the commands find, with one conversation."""
-    monkeypatch.setattr("core.command_line.USER_DIR", tmp_path)
+    monkeypatch.setattr("core.commands.backup.USER_DIR", tmp_path)
     store = ConversationStore.from_settings(loaded().values)
     store.save(store.create(visitor_id="browser"), Message("user", "问"), visitor_id="browser")
     store.close()
@@ -675,7 +690,7 @@ def test_all_servers_have_the_laws_of_a_backup(new: NewInstallation, tmp_path: P
 def test_one_command_takes_a_data_folder_into_postgresql(
     new: NewInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("core.command_line.USER_DIR", tmp_path)
+    monkeypatch.setattr("core.commands.backup.USER_DIR", tmp_path)
     old, target = new("sqlite"), new("postgresql")
     ids = fill(old, tmp_path)
     collection = fill_library(old, "合同", lease_pdf=LEASE)

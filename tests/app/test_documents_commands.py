@@ -13,7 +13,7 @@ import pytest
 from core.answer.events import PageRead
 from core.app import build_app
 from core.documents import Access
-from core.documents_commands import operator
+from core.serve import OPERATOR
 from support.base import loaded
 from support.command import Core, Done, core
 from support.pdf_files import pdf_file
@@ -175,7 +175,7 @@ def test_collections_of_the_command_line_are_the_operators_until_they_are_shared
         assert app.documents.list_collections(visitor) == ()
         (shared,) = app.documents.list_collections(Access(visitor.visitor_id, (key,)))
         assert not shared.may_change
-        assert app.documents.list_collections(operator())[0].share == key
+        assert app.documents.list_collections(OPERATOR.access)[0].share == key
     finally:
         app.close()
     core("docs", "share", "--collection", "资料", "--stop")

