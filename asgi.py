@@ -31,11 +31,10 @@ from core.base.settings import (
     is_claimed,
     load_settings,
 )
+from core.serve import API_ROUTES, Outsiders, OwnOriginsOnly, close_services
 from core.ui.compressed import CompressedFiles
 from core.ui.identity import is_visitor_mark
 from core.ui.index_html import ROUTES, IndexHtml
-from core.ui.origins import OwnOriginsOnly
-from core.ui.outsiders import Outsiders
 from core.ui.server_logs import route_server_logs
 from core.ui.uploads import OnlyExpectedUploads
 
@@ -254,6 +253,7 @@ async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
     yield {}
     for task in tasks:
         task.cancel()
+    await close_services()
     from core.app import close_shared_app
 
     close_shared_app()
@@ -308,6 +308,6 @@ app = st.App(
         Middleware(CompressedFiles),
         Middleware(IndexHtml),
     ],
-    routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics), *ROUTES],
+    routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics), *API_ROUTES, *ROUTES],
     on_script_error=on_script_error,
 )

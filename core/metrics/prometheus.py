@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from core import __version__
-from core.metrics.records import OK, Record, SearchRecord
+from core.metrics.records import OK, Record, RequestRecord, SearchRecord
 from core.search.types import AttemptOutcome
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 120, 300)
@@ -41,6 +41,9 @@ class PrometheusExposition:
         text = "How often the model was asked in one run of the agent"
         self._iterations = histogram("wenyuan_agent_iterations", text, buckets=tuple(range(1, 11)))
 
+        text = "Requests of other programs by how they ended"
+        self._requests = counter("wenyuan_api_requests", text, ("outcome",))
+
         text = "The version of the program, as a label"
         Gauge("wenyuan_build_info", text, ("version",), registry=self._registry).labels(__version__).set(1)
         text = "Pages that are open in browsers now"
@@ -64,6 +67,9 @@ class PrometheusExposition:
                 self._attempts.labels(attempt.engine, attempt.outcome, attempt.kind).inc()
                 if attempt.outcome in (AttemptOutcome.OK, AttemptOutcome.EMPTY):
                     self._engine_seconds.labels(attempt.engine).observe(attempt.seconds)
+            return
+        if isinstance(record, RequestRecord):
+            self._requests.labels(record.outcome).inc()
             return
         self._answers.labels(record.mode, record.model, record.ending, record.kind).inc()
         if record.ending == OK:

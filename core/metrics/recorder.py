@@ -1,20 +1,23 @@
-"""The recorder of searches and answers. It works in the background: no caller waits for it or fails with it."""
+"""The recorder of searches, answers and requests. It works in the background: no caller waits for it or fails with it."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Collection
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.base.settings import MetricsSettings
 from core.metrics.prometheus import PrometheusExposition
-from core.metrics.records import AnswerRecord, Record, SearchRecord
-from core.metrics.time_spans import DAY
-from core.run import Run
-from core.search.types import SearchEnd
-from core.store import MetricsStore, StoreError
+from core.metrics.records import AnswerRecord, Record, RequestRecord, SearchRecord
+from core.metrics.time_spans import DAY, HOUR
+from core.store import StoreError, TokenUse
+
+if TYPE_CHECKING:
+    from core.run import Run
+    from core.search.types import SearchEnd
 
 log = logging.getLogger(__name__)
 
@@ -31,20 +34,40 @@ PAUSE_SECONDS = 0.05
 """Pause between two steps of the cleanup, in which others can write."""
 
 
+LOOK_SECONDS = 60.0
+"""Time from one look at the records that commands have left to the next."""
+
+
+class RecordStore(Protocol):
+    """What takes records: the database, or the file of a command."""
+
+    def add(
+        self,
+        searches: Sequence[Mapping[str, Any]],
+        attempts: Sequence[Mapping[str, Any]],
+        answers: Sequence[Mapping[str, Any]],
+        uses: Sequence[TokenUse] = (),
+    ) -> None: ...
+
+    def delete_old(self, before: float) -> bool: ...
+
+
 class MetricsRecorder:
-    """Records searches and answers. Thread-safe; `record_search` and `record_answer` never raise and never wait."""
+    """Records searches, answers and requests. Thread-safe; the methods that record never raise and never wait."""
 
     def __init__(
         self,
-        store: MetricsStore,
+        store: RecordStore,
         settings: MetricsSettings | None = None,
         *,
+        take_left_records: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
         queue: int = MAX_QUEUED,
         gather: float = GATHER_SECONDS,
         retry: float = RETRY_SECONDS,
     ) -> None:
-        self.store = store
+        self._store = store
+        self._take_left_records = take_left_records
         self.settings = settings or MetricsSettings()
         self.exposition = PrometheusExposition(lambda: self.dropped) if self.settings.prometheus else None
         self.dropped = 0
@@ -74,6 +97,10 @@ class MetricsRecorder:
     def record_answer(self, run: Run) -> None:
         at = self._clock()
         self._enqueue(lambda: AnswerRecord.from_run(run, timestamp=at))
+
+    def record_request(self, token_id: str, outcome: str) -> None:
+        record = RequestRecord(self._clock(), token_id, outcome)
+        self._enqueue(lambda: record)
 
     def _enqueue(self, make_record: Callable[[], Record]) -> None:
         """Queue a function that makes the record. A long answer is evaluated later, by the thread that writes it."""
@@ -108,7 +135,8 @@ class MetricsRecorder:
     def _work(self) -> None:
         while not self._closing.is_set():
             try:
-                if not self._woken.wait(CLEANUP_SECONDS if self._delete_old_records() else PAUSE_SECONDS):
+                self._take_records()
+                if not self._woken.wait(LOOK_SECONDS if self._delete_old_records() else PAUSE_SECONDS):
                     continue
                 self._woken.clear()
                 self._closing.wait(self._gather)
@@ -147,7 +175,7 @@ class MetricsRecorder:
 
     def _write(self) -> bool:
         try:
-            write_batch(self.store, self._batch)
+            write_batch(self._store, self._batch)
         except StoreError as error:
             self._tries += 1
             if self._tries < MAX_TRIES:
@@ -160,13 +188,21 @@ class MetricsRecorder:
         self._batch, self._tries = [], 0
         return True
 
+    def _take_records(self) -> None:
+        """Take the records that commands have left."""
+        if self.settings.enabled:
+            try:
+                self._take_left_records()
+            except StoreError as error:
+                log.warning("the records of commands wait: %s", error)
+
     def _delete_old_records(self) -> bool:
         """Do one step of the cleanup if it is due. Return whether it is complete."""
         now = self._clock()
         if now - self._cleaned_at < CLEANUP_SECONDS:
             return True
         try:
-            more = self.store.delete_old(now - self.settings.keep_days * DAY)
+            more = self._store.delete_old(now - self.settings.keep_days * DAY)
         except StoreError as error:
             log.warning("old records of searches and answers could not be deleted: %s", error)
             more = False
@@ -187,9 +223,15 @@ class MetricsRecorder:
             log.warning("%d records of searches and answers are lost", lost)
 
 
-def write_batch(store: MetricsStore, records: Collection[Record]) -> None:
+def write_batch(store: RecordStore, records: Collection[Record]) -> None:
     """Write one batch: the records themselves, and their part of the sums."""
     searches = [record for record in records if isinstance(record, SearchRecord)]
     attempts = [row for search in searches for row in search.attempt_rows()]
     answers = [record.row() for record in records if isinstance(record, AnswerRecord)]
-    store.add([search.row() for search in searches], attempts, answers)
+    hours = Counter(
+        (record.token_id, record.at // HOUR * HOUR, record.outcome)
+        for record in records
+        if isinstance(record, RequestRecord)
+    )
+    uses = [TokenUse(*use, times) for use, times in hours.items()]
+    store.add([search.row() for search in searches], attempts, answers, uses)

@@ -1,18 +1,21 @@
-"""Records of searches and answers, as they are stored."""
+"""Records of searches, answers and requests, as they are stored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.answer.events import RunFailed, RunStopped, ToolStarted, Usage
 from core.base.errors import AppError
 from core.base.http import Cancelled
 from core.base.text import clean, one_line, shorten
-from core.run import Run
 from core.search.errors import AllEnginesFailed, RateLimited
-from core.search.types import AttemptOutcome, SearchEnd
+from core.search.types import AttemptOutcome
+
+if TYPE_CHECKING:
+    from core.run import Run
+    from core.search.types import SearchEnd
 
 QUERY_LENGTH = 200
 
@@ -115,6 +118,8 @@ class AnswerRecord:
     iterations: int
     """Number of times that the model was asked in Agent mode."""
     tool_calls: int
+    token_id: str = ""
+    """The token of the program that asked; empty for people."""
 
     @classmethod
     def from_run(cls, run: Run, *, timestamp: float) -> AnswerRecord:
@@ -139,6 +144,7 @@ class AnswerRecord:
             estimated=usage.estimated,
             iterations=usage.iterations,
             tool_calls=sum(isinstance(event, ToolStarted) for event in events),
+            token_id=run.token_id,
         )
 
     def row(self) -> dict[str, Any]:
@@ -147,4 +153,16 @@ class AnswerRecord:
 
 _COUNTED = frozenset({Usage, RunFailed, RunStopped, ToolStarted})
 
-Record = SearchRecord | AnswerRecord
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """One request of a program. Those of an hour are counted together."""
+
+    at: float
+    token_id: str
+    """Empty for a program on this machine."""
+    outcome: str
+    """One of ok, refused (by the door, or as something that cannot be done) and failed."""
+
+
+Record = SearchRecord | AnswerRecord | RequestRecord

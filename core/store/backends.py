@@ -40,6 +40,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.pool import QueuePool
 
 from core.base.compression import plain_text
+from core.base.extras import POSTGRES
 from core.store.errors import StoreError
 from core.store.text_pairs import may_contain, places
 
@@ -312,6 +313,8 @@ class PostgresServer:
         self._url = url
 
     def open(self) -> Engine:
+        if not POSTGRES.is_installed:
+            raise StoreError(POSTGRES.missing, cure=POSTGRES.cure)
         url = make_url(self._url)
         if url.drivername in {"postgres", "postgresql"}:
             url = url.set(drivername="postgresql+psycopg")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-import secrets
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -45,6 +42,7 @@ from core.base.settings import Settings
 from core.base.text import clean, one_line, shorten
 from core.store.database import Database
 from core.store.errors import ConversationNotFound, ShareNotFound
+from core.store.ids import digest, is_id, new_conversation_id
 from core.store.stored_pages import load_source_pages
 from core.store.tables import attached_files, conversations, messages, read_pages, visits
 from core.store.text_pairs import pairs_of
@@ -360,7 +358,7 @@ class ConversationStore:
 
     def find_shared(self, share: str) -> str:
         """Return the id of the conversation that this share opens."""
-        if not _is_id(share):
+        if not is_id(share):
             raise ShareNotFound
         with self._database.read() as connection:
             query = select(conversations.c.id).where(conversations.c.share == share, _NOT_DELETED)
@@ -407,23 +405,9 @@ class ConversationStore:
             raise ConversationNotFound
 
 
-def new_conversation_id() -> str:
-    return secrets.token_urlsafe(18)
-
-
 def make_title(question: str) -> str:
     """Return the title of a conversation from its first question."""
     return shorten(one_line(question), TITLE_LENGTH)
-
-
-def _is_id(id: str) -> bool:
-    """Return whether this can be an id. A typed address may have characters that the database would reject."""
-    return re.fullmatch(r"[A-Za-z0-9_-]{24}", id, re.ASCII) is not None
-
-
-def digest(owner: str | None) -> str | None:
-    """Return a hash of the name, or None. The database need not know who people are, and any characters are allowed."""
-    return hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest() if owner else None
 
 
 def _reader_digest(visitor_id: str | None) -> str:
@@ -432,7 +416,7 @@ def _reader_digest(visitor_id: str | None) -> str:
 
 
 def _valid_id(id: str) -> str:
-    if not _is_id(id):
+    if not is_id(id):
         raise ConversationNotFound
     return id
 
@@ -440,7 +424,7 @@ def _valid_id(id: str) -> str:
 def is_readable_by(id: str, visitor_id: str | None, share: str = "") -> ColumnElement[bool]:
     """Return the condition that the conversation may be read."""
     theirs = _belongs_to(literal(_reader_digest(visitor_id)))
-    allowed = or_(theirs, conversations.c.share == share) if _is_id(share) else theirs
+    allowed = or_(theirs, conversations.c.share == share) if is_id(share) else theirs
     return and_(conversations.c.id == _valid_id(id), _NOT_DELETED, allowed)
 
 

@@ -26,6 +26,8 @@ from core.store.tables import (
     preferences,
     read_pages,
     search_records,
+    token_uses,
+    tokens,
     visits,
 )
 from core.store.text_pairs import pairs_of
@@ -43,6 +45,8 @@ _TABLES = (
     search_records,
     attempt_records,
     answer_records,
+    tokens,
+    token_uses,
 )
 """Each after those that it refers to. What the page has saved is not among them: it is stored elsewhere with SQLite."""
 TABLE_NAMES = tuple(table.name for table in _TABLES)

@@ -49,3 +49,8 @@ class ShareNotFound(ConversationNotFound):
     kind = "share_not_found"
     default_message = "这个分享链接已经失效。"
     default_cure = "分享的人可能撤回了它，或删除了对话；可以向对方要新的链接，也可以开始新对话。"
+
+
+class TokenNotFound(AppError):
+    kind = "token_not_found"
+    default_message = "没有这个令牌，可能已经撤回。"

@@ -1,73 +1,30 @@
-"""Records of searches, of what engines did for them and of answers, and their counts, grouped by the database."""
+"""Records of searches, of what engines did for them, of answers and of requests, and their counts, grouped by the database."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, Table, case, cast, delete, func, insert, select
+from sqlalchemy import BigInteger, ColumnElement, Select, Table, case, cast, delete, func, insert, literal, select, text
 
+from core.store.counts import AnswerCount, AttemptCount, Counts, SearchCount, SecondsCount, TokenAnswers, TokenUse
 from core.store.database import Database
-from core.store.tables import answer_records, attempt_records, search_records
+from core.store.tables import answer_records, attempt_records, search_records, token_uses
 
+# Both databases understand it. A token that was withdrawn meanwhile leaves nothing behind.
+_ADD_USE = text(
+    "INSERT INTO token_uses (token_id, at, outcome, times) "
+    "SELECT CAST(:token_id AS TEXT), CAST(:at AS DOUBLE PRECISION), CAST(:outcome AS TEXT), CAST(:times AS BIGINT) "
+    "WHERE CAST(:token_id AS TEXT) = '' OR EXISTS (SELECT 1 FROM tokens WHERE id = :token_id) "
+    "ON CONFLICT (token_id, at, outcome) DO UPDATE SET times = token_uses.times + excluded.times"
+)
 DELETE_LIMIT = 500
 """Rows that are deleted in one transaction: nobody waits long for the database meanwhile."""
 
 
-class SearchCount(NamedTuple):
-    part: int
-    """Start of the minute, hour or day that these searches ended in."""
-    type: str
-    engine: str
-    outcome: str
-    cache: str
-    kind: str
-    times: int
-
-
-class AttemptCount(NamedTuple):
-    engine: str
-    outcome: str
-    kind: str
-    place: int
-    """Number of engines that were asked before."""
-    seconds: float
-    times: int
-
-
-class AnswerCount(NamedTuple):
-    part: int
-    mode: str
-    model: str
-    ending: str
-    kind: str
-    estimated: bool
-    iterations: int
-    times: int
-    input: int
-    output: int
-    tool_calls: int
-
-
-class SecondsCount(NamedTuple):
-    """Complete answers that took about so many seconds."""
-
-    part: int
-    mode: str
-    seconds: float
-    times: int
-
-
-class Counts(NamedTuple):
-    searches: list[SearchCount]
-    attempts: list[AttemptCount]
-    answers: list[AnswerCount]
-    answer_seconds: list[SecondsCount]
-
-
 class MetricsStore:
-    """Records and sums of searches and answers. Every method raises StoreError if the database cannot be used."""
+    """Records and sums of searches, answers and requests. Every method raises StoreError if the database cannot be used."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -77,9 +34,12 @@ class MetricsStore:
         searches: Sequence[Mapping[str, Any]],
         attempts: Sequence[Mapping[str, Any]],
         answers: Sequence[Mapping[str, Any]],
+        uses: Sequence[TokenUse] = (),
     ) -> None:
         """Insert the records in one transaction."""
         with self._database.write() as connection:
+            for use in uses:
+                connection.execute(_ADD_USE, use._asdict())
             for table, rows in ((search_records, searches), (attempt_records, attempts), (answer_records, answers)):
                 if rows:
                     connection.execute(insert(table), rows)
@@ -98,6 +58,22 @@ class MetricsStore:
                 [AnswerCount(*row) for row in answers],
                 [SecondsCount(*row) for row in connection.execute(seconds)],
             )
+
+    def token_uses(self, start: float, end: float) -> list[TokenUse]:
+        """Count the requests of each token in a span."""
+        c = token_uses.c
+        counted = select(c.token_id, literal(start), c.outcome, cast(func.sum(c.times), BigInteger))
+        with self._database.read() as connection:
+            rows = connection.execute(counted.where(c.at >= start, c.at < end).group_by(c.token_id, c.outcome))
+            return [TokenUse(*row) for row in rows]
+
+    def token_answers(self, start: float, end: float) -> list[TokenAnswers]:
+        """Count the answers for each token in a span."""
+        c = answer_records.c
+        sums = (cast(func.sum(column), BigInteger) for column in (c.input, c.output))
+        counted = select(c.token_id, func.count(), *sums).where(c.at >= start, c.at < end, c.token_id != "")
+        with self._database.read() as connection:
+            return [TokenAnswers(*row) for row in connection.execute(counted.group_by(c.token_id))]
 
     def oldest_record_time(self) -> float | None:
         """Return the time of the oldest record that still exists."""
@@ -118,7 +94,8 @@ class MetricsStore:
 
     def delete_old(self, before: float) -> bool:
         """Delete the oldest records in one small step. Return whether another one is needed."""
-        return any(self._forget(records, before) for records in (search_records, attempt_records, answer_records))
+        tables = (search_records, attempt_records, answer_records, token_uses)
+        return any(self._forget(records, before) for records in tables)
 
     def _forget(self, records: Table, before: float) -> bool:
         oldest = select(records.c.at).where(records.c.at < before).order_by(records.c.at).limit(DELETE_LIMIT)

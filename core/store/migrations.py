@@ -374,4 +374,29 @@ MIGRATIONS: tuple[Migration, ...] = (
         ),
         {"postgresql": "ALTER TABLE document_vectors ALTER COLUMN vectors SET STORAGE EXTERNAL"},
     ),
+    # 22: what other programs call the services with. `hash` is that of the token itself, which nobody keeps; `owner` is a digest, as
+    # of conversations; `scopes` are words with spaces between. `at` of a use is the start of its hour; an empty `token_id` is a program
+    # on this machine. An answer belongs to the token that asked.
+    (
+        """CREATE TABLE tokens (
+            id TEXT PRIMARY KEY,
+            owner TEXT NOT NULL,
+            name TEXT NOT NULL,
+            hash TEXT NOT NULL UNIQUE,
+            scopes TEXT NOT NULL,
+            created DOUBLE PRECISION NOT NULL,
+            expires DOUBLE PRECISION,
+            per_minute INTEGER,
+            last_used DOUBLE PRECISION
+        )""",
+        """CREATE TABLE token_uses (
+            token_id TEXT NOT NULL,
+            at DOUBLE PRECISION NOT NULL,
+            outcome TEXT NOT NULL,
+            times BIGINT NOT NULL,
+            PRIMARY KEY (token_id, at, outcome)
+        )""",
+        "CREATE INDEX token_uses_at ON token_uses (at)",
+        "ALTER TABLE answer_records ADD COLUMN token_id TEXT NOT NULL DEFAULT ''",
+    ),
 )

@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import delete, select, text, update
 
-from core.store.conversations import digest
 from core.store.database import Database
+from core.store.ids import digest
 from core.store.outbox import Outbox
 from core.store.tables import preferences
 

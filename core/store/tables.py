@@ -132,10 +132,26 @@ answer_records = Table(
     "answer_records",
     metadata,
     *_columns(Double, "at seconds"),
-    *_columns(Text, "mode model ending kind"),
+    *_columns(Text, "mode model ending kind token_id"),
     *_columns(BigInteger, "input output"),
     Column("estimated", Boolean),
     *_columns(Integer, "iterations tool_calls"),
+)
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    *_columns(Text, "owner name hash scopes"),
+    *_columns(Double, "created expires last_used"),
+    Column("per_minute", Integer),
+)
+token_uses = Table(
+    "token_uses",
+    metadata,
+    Column("token_id", Text, primary_key=True),
+    Column("at", Double, primary_key=True),
+    Column("outcome", Text, primary_key=True),
+    Column("times", BigInteger),
 )
 page_settings = Table(
     "page_settings",

@@ -13,7 +13,7 @@ from core.base.errors import AppError
 from core.base.settings import RetentionSettings
 from core.store.conversations import UNDO_SECONDS, pack
 from core.store.database import Database
-from core.store.tables import conversations, messages, preferences, read_pages, upkeep
+from core.store.tables import conversations, messages, preferences, read_pages, token_uses, tokens, upkeep
 from core.store.text_pairs import pairs_of
 
 log = logging.getLogger(__name__)
@@ -23,6 +23,8 @@ EVERY_SECONDS = 3_600.0
 FIRST_SECONDS, LOOK_SECONDS = 60.0, 300.0
 """Time from the start of the program to its first look whether the work is due, and from one look to the next."""
 ROWS_AT_ONCE = 100
+EXPIRED_DAYS = 30
+"""Days for which an expired token is still listed, so that its maker sees why a program is refused."""
 PAUSE_SECONDS = 0.05
 """Pause between two steps, in which others can write."""
 
@@ -87,7 +89,7 @@ class Upkeep:
         gone = [sum(self._repeat(self._delete, table, condition)) for table, condition in self._outdated(now)]
         compressed, indexed = sum(self._repeat(self._compress)), sum(self._repeat(self._index))
         if any((*gone, compressed, indexed)):
-            done = "%d conversations, %d pages and %d visitors' choices were deleted"
+            done = "%d conversations, %d pages, %d visitors' choices, %d tokens and %d of their figures were deleted"
             log.info(f"{done}; %d messages were compressed, %d indexed", *gone, compressed, indexed)
         if not self._closing.is_set():
             self._others()
@@ -114,6 +116,8 @@ class Upkeep:
         yield conversations, or_(conversations.c.deleted < now - UNDO_SECONDS, is_alone, of_browser)
         yield read_pages, _is_older(read_pages.c.fetched, now, days.page_days)
         yield preferences, _is_older(preferences.c.used, now, days.preference_days)
+        yield tokens, _is_older(tokens.c.expires, now, EXPIRED_DAYS)
+        yield token_uses, and_(token_uses.c.token_id != "", token_uses.c.token_id.not_in(select(tokens.c.id)))
 
     def _repeat(self, step: Callable[..., int], *arguments: object) -> Iterator[int]:
         """Take small steps until nothing is left, and yield how many rows each one met."""

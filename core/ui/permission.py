@@ -9,9 +9,8 @@ import streamlit as st
 from core.app import App
 from core.base.settings import LoadedSettings, are_proxies_configured, is_claimed, is_owner
 from core.base.visitors import LOCAL_NAMES
+from core.serve import Outsiders, host_and_port, is_from_elsewhere, is_own_page
 from core.ui import identity
-from core.ui.origins import host_and_port, is_own_page
-from core.ui.outsiders import Outsiders, is_from_elsewhere
 
 
 def may_edit(app: App) -> bool:
@@ -23,6 +22,17 @@ def may_edit(app: App) -> bool:
             return _is_from_own_page(app.loaded_settings) and not _account_names().isdisjoint(
                 app.settings.settings.admins
             )
+    return False
+
+
+def may_make_tokens(app: App) -> bool:
+    """Return whether this visitor may make tokens, which act for them."""
+    match app.settings.api.tokens_by:
+        case "local":
+            return may_edit(app)
+        case "login":
+            has_account = identity.owner() is not None and _is_from_own_page(app.loaded_settings)
+            return has_account or may_edit(app)
     return False
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.app import App
+from core.base.paths import COMMAND
 from core.base.settings import SETUP_QUERY, SettingsNotSaved, SetupLinks
 from core.ui import identity
 from core.ui.frame import draw_warning
 
 _DONE = "现在可以用这个浏览器修改「设置」里的模型和引擎。"
-_INVALID = "这个设置链接已经用过，或者过期了。请在运行问源的电脑上执行 python -m core setup-link，打开它打印的新链接。"
+_INVALID = f"这个设置链接已经用过，或者过期了。请在运行问源的电脑上执行 {COMMAND} setup-link，打开它打印的新链接。"
 
 
 def redeem_from_address(app: App) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -18,39 +18,12 @@ from support.base import loaded
 from support.filled_collections import fill_collection
 from support.forked_server import forked_server
 from support.pdf_files import pdf_file
+from support.ways_to_a_file import CHANGING, FILE, MINE, NOT_FOUND, OWNER, READING, Way
 from support.wire import Wire
 
-MINE, YOURS = "m" * 32, "y" * 32
-OWNER = Access(MINE)
+YOURS = "y" * 32
 SECRET = "灯塔的钥匙放在第三块砖下面"
 NAME = "只有我知道的资料"
-FILE = "钥匙.pdf"
-NOT_FOUND = (CollectionNotFound, DocumentNotFound)
-Way = Callable[[DocumentLibrary, Collection, Document, Access], object]
-
-READING: dict[str, Way] = {
-    "open the collection": lambda library, collection, _, who: library.open_collection(collection.id, who),
-    "list its files": lambda library, collection, _, who: library.list_documents(collection.id, who),
-    "wait for it": lambda library, collection, _, who: library.wait_until_indexed(collection.id, who, seconds=0),
-    "open a file": lambda library, _, document, who: library.open_document(document.id, who),
-    "read its text": lambda library, _, document, who: library.read_text(document.id, who),
-    "download it": lambda library, _, document, who: library.read_bytes(document.id, who),
-    "see a page": lambda library, _, document, who: library.draw_page(document.id, 1, who),
-    "see a passage on a page": lambda library, _, document, who: library.draw_page(document.id, 1, who, [(0, 5)]),
-}
-CHANGING: dict[str, Way] = {
-    "rename it": lambda library, collection, _, who: library.rename_collection(collection.id, "x", who),
-    "delete it": lambda library, collection, _, who: library.delete_collection(collection.id, who),
-    "share it": lambda library, collection, _, who: library.share_collection(collection.id, who),
-    "withdraw its share": lambda library, collection, _, who: library.unshare_collection(collection.id, who),
-    "add a file": lambda library, collection, _, who: library.add_document(collection.id, "x.txt", b"x", who),
-    "replace a file": lambda library, collection, _, who: library.add_document(collection.id, FILE, b"x", who),
-    "replace it by itself": lambda library, collection, document, who: library.add_document(
-        collection.id, FILE, library.read_bytes(document.id, OWNER), who
-    ),
-    "read a file again": lambda library, _, document, who: library.reindex_document(document.id, who),
-    "delete a file": lambda library, _, document, who: library.delete_document(document.id, who),
-}
 WAYS = READING | CHANGING
 
 

@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from core import VISITOR_COOKIE
-from core.ui.origins import is_own_page
+from core.serve import is_own_page
 from support.app_server import AppServer, app_server
 from support.forked_server import forked_server
 from support.waiting import until

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Select, and_, bindparam, delete, event, insert, or_, select, text
 
 from core.store import ConversationStore, Database
-from core.store.conversations import digest
+from core.store.ids import digest
 from core.store.tables import conversations, messages, visits
 from support.base import loaded
 

@@ -28,8 +28,8 @@ from core.base.text import clean
 from core.reading import Page
 from core.store import UNDO_SECONDS, ChosenCollection, ConversationStore, Database, ReadPageStore, new_conversation_id
 from core.store.backends import PostgresServer, SqliteFile
-from core.store.conversations import digest
 from core.store.errors import ConversationNotFound, ShareNotFound, StoreError, StoreRejected
+from core.store.ids import digest
 from core.store.migrations import MIGRATIONS
 from core.store.tables import conversations, messages, visits
 from support.base import ROOT, loaded
@@ -994,3 +994,9 @@ def test_only_the_stores_know_the_database() -> None:
         if re.search(r"^\s*(?:import|from) (?:sqlalchemy|psycopg)\b", path.read_text("utf-8"), re.MULTILINE)
     }
     assert users == {("core", "store"), ("core", "documents")}
+
+
+def test_no_id_looks_like_an_option_of_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = iter(["-Kx", "--y", "a-b"])
+    monkeypatch.setattr("secrets.token_urlsafe", lambda _: next(made))
+    assert new_conversation_id() == "a-b"

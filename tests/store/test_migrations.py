@@ -12,8 +12,8 @@ from sqlalchemy import insert, inspect, text
 from core.base.errors import AppError
 from core.store import ConversationStore, Database, MetricsStore
 from core.store.backends import Backend, PostgresServer, SqliteFile
-from core.store.conversations import digest
 from core.store.errors import ConversationNotFound, StoreError, StoreTooNew
+from core.store.ids import digest
 from core.store.migrations import MIGRATIONS, Migration
 from core.store.tables import metadata, visits
 from support.base import loaded

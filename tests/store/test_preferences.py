@@ -14,8 +14,8 @@ from sqlalchemy import text
 
 from core.store import ConversationStore, Database, Outbox, PreferenceStore
 from core.store.backends import SqliteFile
-from core.store.conversations import digest
 from core.store.errors import StoreError
+from core.store.ids import digest
 from support.base import loaded
 
 pytestmark = pytest.mark.servers

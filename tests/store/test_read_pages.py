@@ -12,8 +12,8 @@ from sqlalchemy import text
 from core.answer.message import Message
 from core.reading import Page
 from core.store import ConversationStore, Database, ReadPageStore
-from core.store.conversations import new_conversation_id
 from core.store.errors import ConversationNotFound
+from core.store.ids import new_conversation_id
 from support.base import loaded
 from support.sectioned import sectioned_page
 

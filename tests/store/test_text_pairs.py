@@ -16,8 +16,8 @@ from core.base.chinese.script import equivalent_characters
 from core.base.settings import RetentionSettings
 from core.store import ConversationStore, Database, Upkeep, open_snapshot
 from core.store.backends import SqliteFile
-from core.store.conversations import digest
 from core.store.dump import replace_rows
+from core.store.ids import digest
 from core.store.migrations import MIGRATIONS
 from core.store.tables import messages
 from core.store.text_pairs import MOST_BYTES, may_contain, pairs_of

@@ -15,18 +15,19 @@ from functools import cache
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.answer.step_words import provider_label
 from core.app import App
 from core.base.errors import AppError
 from core.metrics import TIME_SPANS, DashboardReport, Grain, OutcomeCount, SpanStats, TimeSpan, read_report
 from core.search.types import CacheLayer
 from core.ui import clock, figure_table
-from core.ui.dashboard import charts, headlines
+from core.ui.dashboard import api_use, charts, headlines
 from core.ui.dashboard.charts import AMBER, BLUE, GREEN, GREY, MAUVE, RED, TEAL, Row, Spec
 from core.ui.dashboard.headlines import NO_PRICE
 from core.ui.escape import escape_label
 from core.ui.figure_table import Table
 from core.ui.frame import draw_open_tab, draw_warning
-from core.ui.labels import MODES, SEARCH_TYPES, provider_label
+from core.ui.labels import MODES, SEARCH_TYPES
 
 SPAN, ENGINES, PART = "dashboard_span", "dashboard_engines", "dashboard_part"
 LATEST_COUNT = 50
@@ -106,14 +107,21 @@ def _draw(app: App) -> None:
         span = _draw_span_choice()
     try:
         engines = st.session_state.get(ENGINES) or ()
-        report = read_report(app.metrics.store, span, now=now, settings=settings, engines=engines)
+        report = read_report(app.metrics_store, span, now=now, settings=settings, engines=engines)
         with choices:
             _draw_engine_filter(report)
+        use = api_use.read_use(app, span, now)
         if report.whole.is_empty:
             _draw_empty(span)
+            if use:
+                api_use.draw(use, span, now)
         else:
             headlines.draw(report, span, settings.currency)
-            draw_open_tab(PARTS, DashboardView(app, report, span, now, _two_columns()), key=PART)
+            of_programs: dict[str, Callable[[DashboardView], None]] = {
+                "接口": lambda view: api_use.draw(use, view.span, view.now)
+            }
+            parts = PARTS | of_programs if use or app.settings.api.enabled else PARTS
+            draw_open_tab(parts, DashboardView(app, report, span, now, _two_columns()), key=PART)
             st.caption(_zone_note(span, now))
     except AppError as error:
         draw_warning(f"运行数据暂时读不出来。{error}")
@@ -437,7 +445,7 @@ def _draw_latest(view: DashboardView) -> None:
 
 
 def _latest_searches(app: App, since: float) -> Table:
-    records = app.metrics.store.latest_searches(since, LATEST_COUNT)
+    records = app.metrics_store.latest_searches(since, LATEST_COUNT)
     words = ["搜索词"] if any(record["query"] for record in records) else []
     rows = [
         (
@@ -465,7 +473,7 @@ def _latest_answers(app: App, since: float) -> Table:
             round(record["seconds"], 2),
             *(record[count] for count in ("input", "output", "iterations", "tool_calls")),
         )
-        for record in app.metrics.store.latest_answers(since, LATEST_COUNT)
+        for record in app.metrics_store.latest_answers(since, LATEST_COUNT)
     ]
     counts = ("读入（token）", "写出（token）", "循环（次）", "工具（次）")
     columns = ("时间", "模式", "模型", "结果", "用时（秒）", *counts)

@@ -19,9 +19,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.app import App
 from core.metrics.recorder import write_batch
-from core.metrics.records import AnswerRecord, AttemptRecord, Record, SearchRecord
+from core.metrics.records import AnswerRecord, AttemptRecord, Record, RequestRecord, SearchRecord
 from core.store import MetricsStore
 from core.store.errors import StoreError
+from core.ui import permission
 from core.ui.dashboard.dashboard_page import PART, PARTS
 from core.ui.session import ROUTED
 from support.base import ROOT
@@ -51,7 +52,7 @@ def known() -> list[Record]:
 def opened(records: Sequence[Record], **environ: Any) -> Iterator[tuple[AppTest, App]]:
     with scripted_app(says=[["答"]], **environ) as (app, _):
         if records:
-            write_batch(app.metrics.store, records)
+            write_batch(app.metrics_store, records)
         with shared(app):
             page = AppTest.from_file(str(ROOT / "pages" / "dashboard.py"), default_timeout=30)
             page.session_state[ROUTED] = True
@@ -246,3 +247,51 @@ print([name for name in ("altair", "pandas", "pyarrow", "prometheus_client") if 
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# ── Other programs ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def use_of(token_id: str) -> list[Record]:
+    at = time.time()
+    answer = AnswerRecord(at, "chat", "m", "ok", "", 4.0, 700, 30, False, 0, 0, token_id)
+    outcomes = ("ok", "ok", "ok", "refused", "failed")
+    return [answer, *(RequestRecord(at, token_id, outcome) for outcome in outcomes), RequestRecord(at, "", "ok")]
+
+
+def cells(*values: int) -> str:
+    return "".join(f'<td class="number">{value}</td>' for value in values)
+
+
+@pytest.mark.parametrize("searches", [True, False], ids=["beside searches", "alone"])
+def test_who_may_edit_sees_the_use_of_each_token(monkeypatch: pytest.MonkeyPatch, searches: bool) -> None:
+    monkeypatch.setattr(permission, "may_edit", lambda app: True)
+    with opened(known() if searches else []) as (page, app):
+        assert "接口" not in tabs(page), "switched off, and never used"
+        token, secret = app.tokens.create("somebody", "<b>她的</b>", ["law"])
+        write_batch(app.metrics_store, use_of(token.id))
+        shown = html(go(ran(page), "接口"))
+        assert "<td>&lt;b&gt;她的&lt;/b&gt;</td>" + cells(5, 3, 1, 1, 1, 700, 30) in shown
+        assert "<td>本机的程序，不带令牌</td>" + cells(1, 1, 0, 0) + "<td>–</td>" * 3 in shown
+        assert secret[3:] not in shown
+        page.segmented_control[0].set_value("1 小时")
+        assert "请求按整点计" in values(ran(page).caption)
+
+
+def test_others_see_sums_without_names() -> None:
+    with opened(known()) as (page, app):
+        for name in ("甲的", "乙的"):
+            write_batch(app.metrics_store, use_of(app.tokens.create("somebody", name, ["law"])[0].id))
+        shown = html(go(ran(page), "接口"))
+        assert "<td>其他人的令牌</td>" + cells(10, 6, 2, 2, 2, 1400, 60) in shown.replace(",", "")
+        assert "甲的" not in shown
+
+
+def test_an_interface_that_is_open_and_not_used_says_so() -> None:
+    with opened(known(), API_ENABLED="true") as (page, _):
+        go(page, "接口")
+        assert "没有程序通过接口请求过" in values(page.caption)
+
+
+def tabs(page: AppTest) -> list[str]:
+    return [tab.label for tab in page.tabs]

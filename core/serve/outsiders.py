@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from core.base.visitors import LOCAL_NAMES
-from core.ui.origins import host_and_port
+from core.serve.origins import host_and_port
 
 _PROXY_HEADERS = (
     *(
