@@ -1,6 +1,6 @@
 from .check import CheckMemory, check_answer, check_statement
 from .errors import CheckInputError
-from .input_files import check_pair, read_address_sources, read_folder_sources, read_text
+from .input_files import check_pair, read_address_sources, read_folder_sources
 from .meaning import MeaningComparison
 from .quotation_rules import find_objection, is_about
 from .uncertain_values import leave_uncertain
@@ -17,5 +17,4 @@ __all__ = [
     "leave_uncertain",
     "read_address_sources",
     "read_folder_sources",
-    "read_text",
 ]

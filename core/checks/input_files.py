@@ -1,4 +1,4 @@
-"""Reading of answers, sources and pairs from files, for the command line."""
+"""Reading of sources and pairs from files, for the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.base.http import Deadline
 from core.checks.check import check_statement
 from core.checks.errors import CheckInputError
 from core.checks.meaning import MeaningComparison
-from core.reading import Reader, ReadingError, decode_body
+from core.reading import Reader, ReadingError
 
 _NUMBER = re.compile(r"(\d{1,3})(?!\d)")
 _MAX_FILES = 999
@@ -21,14 +21,13 @@ _FILE_SECONDS = 20.0
 ReportProblem = Callable[[str], None]
 
 
-def read_text(file: Path) -> str:
-    """Return the text of a file in any encoding."""
-    return decode_body(_read_bytes(file), "text/plain")
-
-
 def read_folder_sources(folder: Path, reader: Reader, report_problem: ReportProblem) -> list[SourceText]:
     """Read the files of a folder. Each has the number that its name begins with, else its place in the order of names."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))[:_MAX_FILES]
+    try:
+        listed = sorted(folder.iterdir())
+    except OSError as error:
+        raise CheckInputError(f"无法读取 {folder}。", cure="请检查路径和权限。") from error
+    files = [path for path in listed if path.is_file() and not path.name.startswith(".")][:_MAX_FILES]
     numbers = [int(found[1]) if (found := _NUMBER.match(path.name)) else 0 for path in files]
     if not all(numbers) or len(set(numbers)) < len(numbers):
         numbers = list(range(1, len(files) + 1))

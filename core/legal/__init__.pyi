@@ -14,7 +14,7 @@ from .imports.import_run import law_import
 from .imports.law_package import LAW_PACKAGE_NOTE
 from .imports.report import ImportReport
 from .legal_export import case_facts, case_parts
-from .legal_services import LegalServices, StatuteCheck
+from .legal_services import LegalServices
 from .library.article_history import AmendingItem, ArticleVersion, amending_items, article_history, has_same_words
 from .library.article_index import StoredArticle
 from .library.article_references import ArticleReference
@@ -36,6 +36,7 @@ from .library.law_index import LawVersion
 from .library.statutes import LegalArticle, RegulationResponse, article_result, later_amendment_note
 from .library.version_on_day import missing_amendments, version_on
 from .page_addresses import case_address, law_address, law_query, short_link
+from .statute_checks import StatuteCheck
 from .text.case_numbers import case_keys, may_name_case
 from .text.case_sections import RELATED_LAWS, case_sections
 from .text.law_names import law_key

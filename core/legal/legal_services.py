@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from core.base.embedding import Embedder
+from core.base.parts import LazyPart, has_built
 from core.base.settings import Settings
 from core.base.text import one_line
 from core.base.visitors import Visitor
 from core.legal.article_sources import article_source
-from core.legal.case_check import CaseChecker, CaseFinding, with_sources
-from core.legal.contracts.review import ContractReviewer
 from core.legal.entities import LAWS, MAX_ARTICLES
-from core.legal.imports.build import OnProgress
-from core.legal.imports.import_job import Importer
-from core.legal.imports.import_run import law_import
-from core.legal.imports.law_package import LAW_PACKAGE, installed_law_package
 from core.legal.library.case_search import CaseService
 from core.legal.library.catalogue import Catalogue
 from core.legal.library.examples import WELL_KNOWN, example_article, example_case_query, example_queries
 from core.legal.library.index import LegalIndex, LegalLibrary
 from core.legal.library.relevance import MAX_QUESTION_LENGTH, is_legal_question, may_be_legal_question
 from core.legal.library.shared_library import SharedFolder
-from core.legal.library.statutes import Fallback, RegulationService
-from core.legal.text.case_numbers import may_name_case
-from core.legal.text.periods import Period, parse_period, single_past_period
+from core.legal.library.statutes import Fallback, RegulationResponse, RegulationService
+from core.legal.text.periods import Period, single_past_period
 from core.legal.text.statute_citations import Citation, find_citations
-from core.legal.verify import Author, StatuteFinding, StatuteMark, Verifier
 from core.search import SearchService, SessionCache
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchType
 
+if TYPE_CHECKING:
+    from core.legal.contracts.review import ContractReviewer
+    from core.legal.imports.build import OnProgress
+    from core.legal.imports.import_job import Importer, ImportJob
+    from core.legal.statute_checks import StatuteChecks
+    from core.legal.verify import Verifier
 
-@dataclass(frozen=True, slots=True)
-class StatuteCheck:
-    """Result of the statute check (法条核验) and the case check (案号核验) of one text."""
-
-    findings: tuple[StatuteFinding, ...]
-    """The different findings, as readers see them below a text."""
-    by_place: tuple[StatuteFinding, ...] = ()
-    """One finding per citation."""
-    has_index: bool = True
-    """False if the text cites statutes and no law was imported, so nothing could be looked up."""
-    cases: tuple[CaseFinding, ...] = ()
-
-
-CHECK_CACHE_SIZE = 512
-JUDGMENT_CACHE_SIZE = 32
 _MOST_NAMED = 5
 """Number of articles that count of those that a model names."""
 
@@ -65,24 +50,49 @@ class LegalServices:
     ) -> None:
         self.public_url = settings.public.url
         self.library = LegalLibrary(settings.data_dir, embedder=embedder, shared=shared)
-        self.verifier = Verifier(self.library)
-        self._case_checker = CaseChecker(self.library)
-        self.contracts = ContractReviewer(self.library)
-        self.importer = Importer(self.library, dict(settings.legal.mirrors))
+        self.building = threading.RLock()
+        self._mirrors = dict(settings.legal.mirrors)
         self._built_in = settings.legal.built_in
         self._search = search
 
-    def start_built_in_import(self) -> None:
+    @LazyPart
+    def checks(self) -> StatuteChecks:
+        from core.legal.statute_checks import StatuteChecks
+
+        return StatuteChecks(self.library)
+
+    @property
+    def verifier(self) -> Verifier:
+        return self.checks.verifier
+
+    @LazyPart
+    def contracts(self) -> ContractReviewer:
+        from core.legal.contracts.review import ContractReviewer
+
+        return ContractReviewer(self.library)
+
+    @LazyPart
+    def importer(self) -> Importer:
+        from core.legal.imports.import_job import Importer
+
+        return Importer(self.library, self._mirrors)
+
+    def start_built_in_import(self) -> ImportJob | None:
         """Start to build the library from the laws that come with the program, unless that is off or already done, here or
-        by another app server. Raise AppError or OSError."""
+        by another app server. Return the job that runs, or None. Raise AppError or OSError."""
         self.library.refresh()
-        if self._built_in:
-            self.importer.start_if_new()
+        return self.importer.start_if_new() if self._built_in else None
 
     def build_empty_library(self, on_progress: OnProgress, *, may_download: bool) -> None:
         """Build an empty library from the laws that come with the program, unless that is off. Raises AppError."""
         self.library.refresh()
-        if self._built_in and not self.library.available and (may_download or installed_law_package()):
+        if not self._built_in or self.library.available:
+            return
+        from core.legal.imports.law_package import LAW_PACKAGE, installed_law_package
+
+        if may_download or installed_law_package():
+            from core.legal.imports.import_run import law_import
+
             law_import(self.library, LAW_PACKAGE, on_progress=on_progress)
 
     def catalogue(self) -> Catalogue | None:
@@ -95,7 +105,7 @@ class LegalServices:
         both."""
         if index := self.library.index():
             return example_article(index)
-        job = self.importer.job
+        job = self.importer.job if has_built(self, "importer") else None
         return WELL_KNOWN if job and job.is_running else None
 
     @property
@@ -109,7 +119,8 @@ class LegalServices:
         return _example_case_query(self.library, self.library.version, date.today())
 
     def close(self) -> None:
-        self.importer.close()
+        if has_built(self, "importer"):
+            self.importer.close()
 
     @property
     def searches_web(self) -> bool:
@@ -130,28 +141,6 @@ class LegalServices:
     def library_summary(self) -> str:
         """Size and age of the library in one line, shown with every legal answer. Empty before the first import."""
         return _holdings(self.library, self.library.version, date.today())
-
-    def check(
-        self, text: str, question: str = "", load_source_texts: Callable[[], Mapping[int, str]] = dict
-    ) -> StatuteCheck | None:
-        """Check the statutes and cases that a text cites; None for a text that cites none. Cached per text, index and
-        day. A time in the question that the text answers decides which version of a law counts. `load_source_texts`
-        returns the texts of the answer's sources, by number, in which case numbers are looked for."""
-        today = date.today()
-        check = _check(self.verifier, text, single_past_period(question, today), self.library.version, today)
-        cases = self.check_cases(text)
-        if not cases:
-            return check
-        return replace(check or StatuteCheck(()), cases=with_sources(cases, load_source_texts()))
-
-    def check_cases(self, text: str) -> tuple[CaseFinding, ...]:
-        """Return the findings for the cases that a text names. Cached like `check`."""
-        return _check_cases(self._case_checker, text, self.library.version, date.today())
-
-    def findings_in_judgment(self, judgment: str, decided: str | None) -> tuple[StatuteFinding, ...]:
-        """Return the findings for the articles that a judgment cites, as they were when it was decided. Cached like
-        `check`."""
-        return _cited_in(self.verifier, judgment, parse_period(decided or ""), self.library.version, date.today())
 
     def may_have_articles_for(self, question: str) -> bool:
         """Return whether the question is close enough to the library for a model to be asked for words of statutes. One that
@@ -203,6 +192,10 @@ class LegalServices:
         an answer under way began with; `skip_caches` is for its searches of the web."""
         fallback = self._web_fallback(SearchType.REGULATION, visitor, session_cache, search, skip_caches)
         return RegulationService(self.library, fallback)
+
+    def look_up(self, query: str, limit: int = 10, *, as_of: Period | None = None) -> RegulationResponse:
+        """Search the library for statutes, and never the web. Raise NoLegalIndex."""
+        return RegulationService(self.library).search(query, limit, as_of=as_of)
 
     def cases(
         self,
@@ -262,27 +255,6 @@ def _holdings(library: LegalLibrary, version: str | None, day: date) -> str:
     return f"法规库：{laws:,} 部，截至 {index.newest() or '日期不详'}"
 
 
-@lru_cache(maxsize=CHECK_CACHE_SIZE)
-def _check(verifier: Verifier, text: str, asked: Period | None, version: str | None, day: date) -> StatuteCheck | None:
-    if version is None:
-        cites = any(citation.law for citation in find_citations(text))
-        return StatuteCheck((), has_index=False) if cites else None
-    found = tuple(verifier.verify(text, Author.MODEL, asked_period=asked))
-    return StatuteCheck(_without_duplicates(found), found) if found else None
-
-
-@lru_cache(maxsize=CHECK_CACHE_SIZE)
-def _check_cases(checker: CaseChecker, text: str, version: str | None, day: date) -> tuple[CaseFinding, ...]:
-    return checker.check(text, day) if may_name_case(text) else ()
-
-
-@lru_cache(maxsize=JUDGMENT_CACHE_SIZE)
-def _cited_in(
-    verifier: Verifier, judgment: str, decided: Period | None, version: str | None, day: date
-) -> tuple[StatuteFinding, ...]:
-    return _without_duplicates(verifier.verify(judgment, Author.PERSON, decided)) if version else ()
-
-
 def _legal_wordings(index: LegalIndex, *wordings: str) -> list[str]:
     """Return the wordings that the library answers well, those that name an article first."""
     lines = dict.fromkeys(one_line(words)[:MAX_QUESTION_LENGTH] for words in wordings)
@@ -307,11 +279,3 @@ def _parts_of_wording(index: LegalIndex, wording: str) -> tuple[str, list[Citati
         words += wording[position : citation.start]
         position = citation.end
     return one_line(words + wording[position:]), named[:_MOST_NAMED], unknown
-
-
-def _without_duplicates(findings: Sequence[StatuteFinding]) -> tuple[StatuteFinding, ...]:
-    """Remove repeated findings, and a bare "exists" about an article for which there is another finding."""
-    bare = {one for one in findings if one.mark is StatuteMark.EXISTS and not one.note}
-    known = {one.cited for one in findings if one not in bare}
-    shown = [one for one in findings if one not in bare or one.cited not in known]
-    return tuple({(one.mark, one.cited, one.quote, one.note): one for one in shown}.values())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.app import App
+from core.base.parts import has_built
 from core.legal.imports.build import import_source
 from core.legal.library.index import LegalIndex
 from core.legal.text.periods import Period
@@ -60,7 +61,7 @@ def test_an_answer_without_statutes_has_no_check(app: App, text: str) -> None:
 def test_without_an_article_nothing_is_opened(tmp_path: Path) -> None:
     with scripted_app(says=[], DATA_DIR=str(tmp_path)) as (app, _):
         app.check_statutes("《灯塔法》是怎么说的？")
-        assert app._legal is None
+        assert not has_built(app, "legal")
 
 
 @pytest.mark.parametrize("text", ["第三条", "民法典1198条", "第 38 条", "第３８条", "第一百二十条之一"])

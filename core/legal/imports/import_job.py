@@ -100,14 +100,15 @@ class Importer:
     def start_from_law_package(self) -> ImportJob:
         return self._start("国家法律", LAW_PACKAGE)
 
-    def start_if_new(self) -> None:
+    def start_if_new(self) -> ImportJob | None:
         """Start to import the law package if the library is empty, or if a newer package was installed since. Another
-        process may be doing so already."""
+        process may be doing so already: then the job was busy. Return the job that runs, or None."""
         index, package = self._library.index(), installed_law_package()
         is_newer = index and package and LAW_PACKAGE in index.origins() and not index.was_imported(package.title)
         if index is None or is_newer:
             with suppress(ImportBusy):
-                self._start("国家法律", LAW_PACKAGE, may_lose=True)
+                return self._start("国家法律", LAW_PACKAGE, may_lose=True)
+        return self.job
 
     def start_update(self) -> ImportJob:
         """Start an update from all known origins. Only what changed there is imported."""

@@ -204,7 +204,7 @@ def test_what_a_case_cites_is_checked(judgments: LegalLibrary) -> None:
     with scripted_app(says=[], DATA_DIR=str(judgments.folder.parent)) as (app, _):
         marks = [
             (verdict.mark.value, verdict.article_number)
-            for verdict in app.legal.findings_in_judgment(case.text, case.date)
+            for verdict in app.legal.checks.findings_in_judgment(case.text, case.date)
         ]
     assert marks == [("○", "第三条"), ("✗", "第九十九条")]
 
@@ -217,7 +217,7 @@ def test_what_a_case_cites_is_the_law_of_its_day(tmp_path: Path) -> None:
     library = invented.library(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", *laws))
     with scripted_app(says=[], DATA_DIR=str(library.folder.parent)) as (app, _):
         for day, text in (("2010-05-05", "航标由船长看守。"), ("2021-05-05", "类别浮标另行规定。")):
-            (found,) = app.legal.findings_in_judgment("依照《航标法》第一条，判决如下。", day)
+            (found,) = app.legal.checks.findings_in_judgment("依照《航标法》第一条，判决如下。", day)
             assert found.text == text
 
 

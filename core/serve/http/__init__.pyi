@@ -1,0 +1,3 @@
+from .service import SERVICE
+
+__all__ = ["SERVICE"]
