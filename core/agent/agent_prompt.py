@@ -7,6 +7,7 @@ which needs no format. From an administrator's own file native tool calling uses
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Sequence
@@ -130,6 +131,8 @@ def describe_tools(tools: Sequence[BaseTool]) -> str:
 
 
 def _describe_arguments(tool: BaseTool) -> str:
+    if isinstance(tool.args_schema, dict):
+        return f"  输入（写成 JSON，格式如下）：{json.dumps(tool.args_schema, ensure_ascii=False)}"
     fields = getattr(tool.args_schema, "model_fields", {})
     lines = [f"  {name}：{field.description or ''}" for name, field in fields.items()]
     return "\n".join(("  输入（只有一个时直接写，有几个时写成 JSON）：", *lines))

@@ -7,7 +7,8 @@ about 960 tokens of a turn. They show only the first of parallel calls, and no r
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
@@ -16,12 +17,14 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 
 from core.agent.classic import StreamlitCallbackHandler
+from core.agent.foreign_tools import argument_text
 from core.agent.react_stream import OutputPiece, OutputStream
 from core.agent.tools import Observation
 from core.answer.events import RunEvent, TextDelta, Thought, ToolFinished, ToolStarted, Usage
 from core.base.text import clean, clean_piece, one_line, shorten
 from core.llm import CUT_OFF_REASONS, estimate_tokens, read_reported_usage, reasoning_text
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
+from core.mcp_client import ForeignTool
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +76,17 @@ class Turn:
     settled: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _RunningTool:
+    name: str
+    started: float | None
+    """When a foreign tool was started; None for the agent's own, whose searches tell their seconds."""
+
+    def finished(self, ok: bool, summary: str, run_id: UUID) -> ToolFinished:
+        seconds = time.monotonic() - self.started if self.started is not None else 0.0
+        return ToolFinished(self.name, ok, summary, str(run_id), seconds)
+
+
 class AgentCallbackHandler(StreamlitCallbackHandler):
     """Follows one run. `emit` gets the events in order; `answer` is the part of the answer that was emitted so far."""
 
@@ -95,7 +109,9 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         self.on_token: Callable[[], None] = lambda: None
         self._emit = emit
         self._verbose = verbose
-        self._running: dict[UUID, str] = {}
+        self.foreign: Mapping[str, ForeignTool] = {}
+        """The foreign tools of the run, by the names under which the model calls them."""
+        self._running: dict[UUID, _RunningTool] = {}
         self._thinking = False
         self._tool_results = 0
 
@@ -185,7 +201,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
             if isinstance(piece, TextPiece):
                 turn.answer.append(piece.text)
                 self.answer += piece.text
-                self._emit(TextDelta(piece.text))
+                self._emit(TextDelta(piece.text, may_be_thought=turn.stream.may_take_back))
             else:
                 # Two thoughts with no step between them: the first one was not readable.
                 text = piece.text if turn.thought or not self._thinking else f"\n\n{piece.text}"
@@ -222,17 +238,21 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         name = str(serialized["name"])
         if name == "_Exception":  # how AgentExecutor tells the model that its output was unreadable
             return
+        foreign = self.foreign.get(name)
+        if foreign is not None and inputs is not None:
+            name, inputs = foreign.full_name, {key: argument_text(value) for key, value in inputs["arguments"].items()}
         given = {key: str(value) for key, value in (inputs or {}).items() if value is not None}
         shown = input_str if inputs is None else " ".join(given.values())
         if name == "invalid_tool":
             name, shown, given = given.get("requested_tool_name", ""), "", {}
-        self._running[run_id] = clean(name)
+        self._running[run_id] = _RunningTool(clean(name), time.monotonic() if foreign else None)
         self._thinking = False
         self.used_tools = True
         if self._verbose:
             log.info("action: %s, input: %s", name, shown)
         arguments = {clean(key): clean(value) for key, value in given.items()}
-        self._emit(ToolStarted(clean(name), clean(shown), str(run_id), arguments))
+        server = foreign.server if foreign else ""
+        self._emit(ToolStarted(clean(name), clean(shown), str(run_id), arguments, server))
 
     def on_tool_end(self, output: Any, *, run_id: UUID, name: str = "", **kwargs: Any) -> None:
         text = str(output)
@@ -241,7 +261,7 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         if tool is None:
             return
         if self._verbose:
-            log.info("observation of %s: %s", tool, text)
+            log.info("observation of %s: %s", tool.name, text)
         if isinstance(output, Observation):
             ok, summary = output.ok, output.summary
         elif name == "invalid_tool":
@@ -249,16 +269,16 @@ class AgentCallbackHandler(StreamlitCallbackHandler):
         else:
             ok, summary = True, shorten(one_line(text), SUMMARY_LENGTH)
         self.tool_succeeded |= ok
-        self._emit(ToolFinished(tool, ok, summary, call_id=str(run_id)))
+        self._emit(tool.finished(ok, summary, run_id))
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         if tool := self._running.pop(run_id, None):
-            self._emit(ToolFinished(tool, False, "工具内部出错。", call_id=str(run_id)))
+            self._emit(tool.finished(False, "工具内部出错。", run_id))
 
     def close_steps(self, summary: str) -> None:
         """Finish all open steps, because a cancelled tool does not report its end."""
         for run_id, tool in self._running.items():
-            self._emit(ToolFinished(tool, False, summary, call_id=str(run_id)))
+            self._emit(tool.finished(False, summary, run_id))
         self._running.clear()
 
 

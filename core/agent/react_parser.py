@@ -87,6 +87,8 @@ class ReactParser(AgentOutputParser):
 
     tools: tuple[str, ...]
     aliases: Mapping[str, Sequence[str]] = {}
+    with_names: frozenset[str] = frozenset()
+    """The tools whose arguments keep their names, also where there is only one. They may have none at all."""
 
     def parse(self, text: str) -> AgentAction | AgentFinish:
         said = _strip_thinking(text)
@@ -119,8 +121,9 @@ class ReactParser(AgentOutputParser):
         tool = self._resolve_tool(name)
         if normalize(_strip_decoration(name)) in _FINISH_NAMES and tool not in self.tools:
             return self._build_finish(log, tool_input if isinstance(tool_input, str) else str(tool_input))
-        tool_input = _parse_tool_input(tool_input)
-        if not tool or not tool_input:
+        keeps_names = tool in self.with_names
+        tool_input = _parse_tool_input(tool_input, keeps_names=keeps_names)
+        if not tool or not (tool_input or keeps_names):
             raise _unreadable_error(log)
         return AgentAction(tool=tool, tool_input=tool_input, log=log.strip())
 
@@ -172,7 +175,7 @@ def _mentions(sentence: str, name: str) -> bool:
     return bool(re.search(rf"{edge and '(?<![a-z0-9_])'}{re.escape(name)}{edge}", sentence))
 
 
-def _parse_tool_input(raw_input: Any) -> str | dict[str, Any]:
+def _parse_tool_input(raw_input: Any, *, keeps_names: bool = False) -> str | dict[str, Any]:
     """Return the tool's arguments from JSON; anything else is one line of text."""
     if isinstance(raw_input, str):
         fenced = _FENCE.match(raw_input)
@@ -180,7 +183,7 @@ def _parse_tool_input(raw_input: Any) -> str | dict[str, Any]:
         raw_input = _json_at(raw_input, 0) or _strip_quotes(_first_line(raw_input))
     if isinstance(raw_input, dict):
         texts = [value for value in raw_input.values() if isinstance(value, str)]
-        if "query" not in raw_input and len(raw_input) == 1 and texts:
+        if not keeps_names and "query" not in raw_input and len(raw_input) == 1 and texts:
             return texts[0].strip()  # {"q": …}, {"input": …}
         return raw_input
     return str(raw_input).strip()

@@ -23,6 +23,10 @@ CALL_HOLDBACK = 120
 
 
 class OutputStream(Protocol):
+    @property
+    def may_take_back(self) -> bool:
+        """True if what was yielded as the answer may turn out to be a thought."""
+
     def feed(self, text: str) -> Iterator[OutputPiece]: ...
 
     def note_tool_call(self) -> None: ...
@@ -36,6 +40,8 @@ _COULD_END_ANSWER = re.compile(r"[ \t*]*(?:o\w{0,10}|q\w{0,7}|观察?(?:结果?)
 
 class ReactStream:
     """A stream of ReAct text: thoughts up to the first Action, the answer from `Final Answer:` on."""
+
+    may_take_back = False
 
     def __init__(self) -> None:
         self._think = ThinkSplitter()
@@ -132,6 +138,8 @@ class UnlabelledStream(ReactStream):
 
 class ToolCallStream:
     """A stream of text beside native tool calls: the answer, unless a call follows; then it was a thought."""
+
+    may_take_back = True
 
     def __init__(self) -> None:
         self._think = ThinkSplitter()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -24,6 +25,7 @@ from core.agent.agent_prompt import TOOLS_SUFFIX, build_agent_prompt, describe_t
 from core.agent.callback_handler import AgentCallbackHandler
 from core.agent.classic import AgentExecutor
 from core.agent.errors import AgentOutputError, BudgetExceeded, LoopDetected
+from core.agent.foreign_tools import McpTool, description_tokens, foreign_tools, that_fit
 from core.agent.guard import GuardedAgent, ModelGuard, acting_deadline, cancel_task, run_within
 from core.agent.memory import history_text
 from core.agent.react_parser import strip_blanks
@@ -55,6 +57,7 @@ from core.legal.entities import LAWS
 from core.llm import Model, Prompt, estimate_tokens, strip_thinking
 from core.llm.errors import ModelContextExceeded, ModelError, ModelNotFound, ModelRefused
 from core.llm.pieces import TextPiece, ThoughtPiece, TokenUsage
+from core.mcp_client import ForeignTool, McpServers
 from core.run import (
     LESS_GIVEN,
     WEB_SEARCH_FAILED,
@@ -78,7 +81,7 @@ from core.run import (
     select_pages,
     write_excerpts,
 )
-from core.run.prompts import PromptPreview, answer_prompt, chat_system_template
+from core.run.prompts import PromptPreview, answer_prompt, chat_system_template, instructions_text
 from core.search import NOTHING_FOUND, SEARCH_FAILED, web_failure_note
 from core.search.errors import NoEngine
 from core.search.types import SearchResponse, Source
@@ -101,6 +104,8 @@ NOT_SEARCHED = Notice("not_searched", "Agent 认为这个问题不需要搜索�
 QUESTION_SEARCH_TOOLS = ("web_search", "regulation_search")
 """The names of tools that can search for a question as it stands."""
 
+FOREIGN_SHARE = 4
+"""Tools of foreign servers may take a fourth of the model's context length: they stand in every prompt."""
 PROMPT_TOKENS = 3_000
 """Tokens of the agent's prompt beside sources and history: instructions, tools, thoughts."""
 
@@ -114,6 +119,7 @@ class AgentRunner(AnswerService):
     mode = "agent"
     legal: LegalServices | None = None
     documents: DocumentLibrary | None = None
+    mcp: McpServers | None = None
     tools: Sequence[ToolFactory] = TOOLS
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     agents: AgentCache = field(default_factory=AgentCache)
@@ -123,14 +129,17 @@ class AgentRunner(AnswerService):
         return self._strategies.setdefault(model, StrategyMemory(wanted, model.choice))
 
     def offered_tools(self, context: ToolContext) -> list[BaseTool]:
-        return [tool for factory in self.tools if (tool := factory(context)) is not None]
+        own = [tool for factory in self.tools if (tool := factory(context)) is not None]
+        return [*own, *foreign_tools(context)]
 
     def preview(self, question: str, variant: str = "") -> PromptPreview:
         """Return the first prompt. `variant`: as in the settings, or with `_tools`; empty: the configured one. The
         model is built, which tells whether it can call tools, but it is not asked."""
         now, links = self.configured(), find_urls(question)
         search = now.search.for_tools(now.model.choice)
-        tools = self.offered_tools(ToolContext(search=search, legal=self.legal, reader=self.reader, links=links))
+        known = self.mcp.known_tools if self.mcp and not now.model.choice.is_embedded else ()
+        context = ToolContext(search=search, legal=self.legal, reader=self.reader, links=links, foreign=known)
+        tools = self.offered_tools(context)
         if variant or now.model.choice.is_embedded:
             native = variant.endswith(TOOLS_SUFFIX)
         else:
@@ -154,8 +163,11 @@ class AgentRunner(AnswerService):
         return PromptPreview(prompt.path, messages, prompt.notice.text if prompt.notice else "")
 
     async def events(self, question: Question) -> AsyncGenerator[RunEvent]:
-        history = history_text(question.history, question.settings.agent.history_tokens)
-        beside = PROMPT_TOKENS + estimate_tokens(history + question.text)
+        preface = _preface(question, question.settings.agent.history_tokens)
+        foreign, notices = await self._foreign_tools(question)
+        for notice in notices:
+            yield notice
+        beside = PROMPT_TOKENS + estimate_tokens(preface + question.text) + sum(map(description_tokens, foreign))
         budget = await find_source_budget(question.settings, question.model, beside=beside)
         for attached in attach_files(question.run_sources, question.options.files):
             yield attached
@@ -164,7 +176,7 @@ class AgentRunner(AnswerService):
             async for read in reading:
                 yield read
         # The time of the run begins now: the reading takes as long as the files are.
-        work = _AgentAnswer(self, question, budget, await self._open_collections(question), whole)
+        work = _AgentAnswer(self, question, budget, await self._open_collections(question), whole, foreign)
         task = asyncio.create_task(work.run())
         try:
             while (event := await work.queue.get()) is not None:
@@ -172,6 +184,18 @@ class AgentRunner(AnswerService):
             await task
         finally:
             await cancel_task(task)
+
+    async def _foreign_tools(self, question: Question) -> tuple[list[ForeignTool], list[Notice]]:
+        """Return the tools of foreign servers for a question, and the notices on those that cannot be used."""
+        if self.mcp is None or question.model.choice.is_embedded:
+            return [], []
+        offered = await self.mcp.offered_tools()
+        notices = [Notice(error.kind, f"{error.message}这次没有用它的工具。{error.cure}") for error in offered.errors]
+        room = await question.model.context_length() // FOREIGN_SHARE if offered.tools else 0
+        kept = that_fit(offered.tools, room)
+        if left := len(offered.tools) - len(kept):
+            notices.append(Notice("mcp_tools", f"外部工具太多，模型的上下文放不下，这次没有用其中的 {left} 个。"))
+        return kept, notices
 
     async def _open_collections(self, question: Question) -> ChosenCollections | None:
         wanted = question.options.collections
@@ -204,6 +228,7 @@ class _AgentAnswer:
         budget: SourceBudget,
         documents: ChosenCollections | None,
         whole: WholeReading,
+        foreign: Sequence[ForeignTool] = (),
     ) -> None:
         self.queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         self._searches: list[SearchResponse] = []
@@ -213,8 +238,8 @@ class _AgentAnswer:
         self._question = question.text
         self._requested_sources = question.options.sources_to_read
         self._files = question.run_sources.sources
-        self._history_messages = question.history
-        self._history = history_text(question.history, settings.agent.history_tokens)
+        self._accepted_question = question
+        self._preface = _preface(question, settings.agent.history_tokens)
         self._deadline = Deadline(settings.agent.max_execution_time)
         self._acting_deadline = acting_deadline(self._deadline)
         self._run_sources = question.run_sources
@@ -228,6 +253,7 @@ class _AgentAnswer:
         self._prompt_so_far = GrowingPrompt(budget)
         self._chain = question.configured.chain
         self._search = question.configured.search.for_tools(self._model.choice)
+        self._links = question.links
         context = ToolContext(
             search=self._search,
             run_sources=self._run_sources,
@@ -242,11 +268,16 @@ class _AgentAnswer:
             reader=runner.reader,
             question=question.text,
             is_query_part_of_question=self._model.choice.is_embedded,
-            links=question.links,
+            links=self._links,
+            mcp=runner.mcp,
+            foreign=foreign,
+            approvals=question.approvals,
+            not_counted=self._not_counted,
             deadline=self._acting_deadline,
             emit=self._emit,
         )
         self._tools = runner.offered_tools(context)
+        self._handler.foreign = {tool.name: tool.foreign for tool in self._tools if isinstance(tool, McpTool)}
 
     def _emit(self, event: RunEvent) -> None:
         if isinstance(event, SearchFinished):
@@ -323,6 +354,20 @@ class _AgentAnswer:
         """Return the deadline for acting. An answer that has begun may use the whole time of the run."""
         return self._deadline if self._handler.answer else self._acting_deadline
 
+    @contextmanager
+    def _not_counted(self, most: float) -> Iterator[None]:
+        """Let at most so many seconds pass that do not count: the reader is asked something."""
+        began = time.monotonic()
+        self._extend(most)
+        try:
+            yield
+        finally:
+            self._extend(min(time.monotonic() - began, most) - most)
+
+    def _extend(self, seconds: float) -> None:
+        self._deadline.extend(seconds)
+        self._acting_deadline.extend(seconds)
+
     async def _act_with_less_if_refused(self) -> str:
         """Act; once more with less if the first prompt was too long, else answer from a new, shorter prompt."""
         try:
@@ -334,8 +379,8 @@ class _AgentAnswer:
             return await self._write_last_answer()
 
     async def _take_less(self, error: ModelContextExceeded) -> None:
-        self._history = history_text(self._history_messages, self._settings.agent.history_tokens // 2)
-        beside = PROMPT_TOKENS + estimate_tokens(self._history + self._question)
+        self._preface = _preface(self._accepted_question, self._settings.agent.history_tokens // 2)
+        beside = PROMPT_TOKENS + estimate_tokens(self._preface + self._question)
         prompt = beside + self._prompt_so_far.used
         self._budget = await budget_after_refusal(
             self._budget, self._settings, self._model, error, prompt=prompt, beside=beside
@@ -345,7 +390,7 @@ class _AgentAnswer:
         self._emit(LESS_GIVEN)
 
     async def _act(self) -> str:
-        if self._runner.reader is not None:
+        if self._runner.reader is not None and (self._search.reaches_web or self._links):
             self._runner.reader.warm_up()
         asked = self._question + await self._attached_files_text() + await self._read_requested_pages()
         if self._model.choice.is_embedded:
@@ -459,7 +504,7 @@ class _AgentAnswer:
             max_execution_time=None,  # the deadline is ours, because it must leave time for the last answer
             handle_parsing_errors=True,
         )
-        inputs = {"input": question_text, "history": self._history}
+        inputs = {"input": question_text, "history": self._preface}
         done = await executor.ainvoke(inputs, {"callbacks": [self._handler]})
         answer = strip_thinking(clean_piece(_output_text(done["output"])))
         if not answer:
@@ -584,8 +629,13 @@ class _AgentAnswer:
             context,
             system=chat_system_template(self._settings.chat.prompt, question=self._question, model=self._model.choice),
             today=self._runner.today(),
-            history_text=self._history,
+            preface=self._preface,
         )
+
+
+def _preface(question: Question, history_tokens: int) -> str:
+    """Return what stands before the question in every prompt: the wishes of the caller, and the conversation so far."""
+    return instructions_text(question.options.instructions) + history_text(question.history, history_tokens)
 
 
 def _output_text(output: object) -> str:

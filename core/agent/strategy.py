@@ -16,6 +16,7 @@ from core.agent.agent_prompt import describe_tools
 from core.agent.classic import create_react_agent, create_tool_calling_agent
 from core.agent.react_parser import ReactParser
 from core.agent.tool_registry import ALIASES
+from core.agent.tools import AgentTool
 from core.base.settings import ModelChoice
 
 
@@ -98,7 +99,12 @@ def _build_agent(
         chat,
         tools,
         prompt,
-        output_parser=ReactParser(tools=names, aliases=ALIASES),
+        output_parser=ReactParser(
+            tools=names,
+            aliases=ALIASES
+            | {tool.name: tool.other_names for tool in tools if isinstance(tool, AgentTool) and tool.other_names},
+            with_names=frozenset(tool.name for tool in tools if isinstance(tool, AgentTool) and tool.takes_names),
+        ),
         tools_renderer=describe_tools,
         stop_sequence=STOP_WORDS if strategy.sends_stop_words else False,
     )

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Annotated, Any, Literal
@@ -25,8 +25,9 @@ from core.base.settings import Settings
 from core.base.text import one_line
 from core.base.visitors import COMMAND_LINE, Visitor
 from core.legal import LegalServices
+from core.mcp_client import ForeignTool, McpServers
 from core.reading import Reader
-from core.run import ChosenCollections, GrowingPrompt, RunSources, SourceBudget, format_sources
+from core.run import Approvals, ChosenCollections, GrowingPrompt, RunSources, SourceBudget, format_sources
 from core.run.prompts import MAX_MODEL_QUERY_LENGTH, contains_instructions
 from core.search import NOTHING_FOUND, SearchService, SessionCache, web_failure_note
 from core.search.errors import AllEnginesFailed, QueryError
@@ -63,6 +64,12 @@ class ToolContext:
     """True if no model writes the queries: they are words of the question, sometimes only a few of them."""
     links: Sequence[str] = ()
     """The addresses that the user typed. Besides the sources only these may be opened."""
+    mcp: McpServers | None = None
+    foreign: Sequence[ForeignTool] = ()
+    """The tools of foreign MCP servers that may be used."""
+    approvals: Approvals = field(default_factory=Approvals)
+    not_counted: Callable[[float], AbstractContextManager[None]] = lambda seconds: nullcontext()
+    """Lets at most so many seconds pass that do not count as the run's."""
     deadline: Deadline = field(default_factory=lambda: Deadline(inf))
     emit: Callable[[RunEvent], None] = lambda event: None
 
@@ -113,6 +120,10 @@ class AgentTool(BaseTool):
     """A tool that cannot raise. Subclasses write `use`; the events it emits carry the id of the call."""
 
     context: ToolContext = Field(exclude=True, repr=False)
+    other_names: tuple[str, ...] = ()
+    """Names that models may write instead of its own."""
+    takes_names: bool = False
+    """True if its arguments keep their names in ReAct text, also where there is only one."""
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_validation_error: Any = lambda error: failed_observation(
         "工具的输入不符合要求。", advice="请按工具说明中的参数重新填写。"

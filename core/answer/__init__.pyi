@@ -1,4 +1,4 @@
-from . import check_results, check_texts, events, export, message, stored_message
+from . import check_results, check_texts, events, export, message, step_words, stored_message
 from .annotation import annotate
 from .citation_verdicts import (
     AGREEING_SOURCES,
@@ -21,7 +21,16 @@ from .citation_verdicts import (
     uncited_line,
     with_statutes,
 )
-from .citations import INVENTED, cited_numbers, cited_sources, drop_invented, has_citation, parse_markdown
+from .citations import (
+    INVENTED,
+    CitedPlace,
+    cited_numbers,
+    cited_places,
+    cited_sources,
+    drop_invented,
+    has_citation,
+    parse_markdown,
+)
 from .html.desk_html import DeskText, desk_html, empty_desk_html
 from .html.markdown import Block, BlockStream, render_annotated, render_html, split_clean_blocks
 from .html.revision_diff import revision_diff_html
@@ -53,6 +62,7 @@ __all__ = [
     "Block",
     "BlockStream",
     "CitationVerdict",
+    "CitedPlace",
     "DeskText",
     "SourcedEvents",
     "SourcedText",
@@ -64,6 +74,7 @@ __all__ = [
     "check_results",
     "check_texts",
     "cited_numbers",
+    "cited_places",
     "cited_sources",
     "compared_spans",
     "counted_results",
@@ -94,6 +105,7 @@ __all__ = [
     "site_name",
     "source_panel_html",
     "split_clean_blocks",
+    "step_words",
     "stored_message",
     "tally",
     "uncited_label",

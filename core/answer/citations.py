@@ -193,6 +193,36 @@ def stays_as_written(citation: Token, known: Container[int]) -> bool:
     return any(number not in known for number in citation.meta["doubtful"])
 
 
+@dataclass(frozen=True, slots=True)
+class CitedPlace:
+    """A bracket of a text that cites a source. `text[start:end]` is the bracket."""
+
+    number: int
+    start: int
+    end: int
+
+
+_ONE_BRACKET = re.compile(r"[\[【［]+[^\[\]【】［］]*[\]】］]+")
+
+
+def cited_places(text: str, known: Container[int]) -> list[CitedPlace]:
+    """Return the places of all citations of a clean text, in its order. `[1, 3]` cites two sources at one place."""
+    ends = [found.end() for found in _CITATIONS.finditer(text)]
+    places: list[CitedPlace] = []
+    for token in _citation_tokens(parse_clean_markdown(_noted(text, ends))):
+        if "note" in token.meta and not token.meta["defined"] and not stays_as_written(token, known):
+            start = ends[token.meta["note"]] - len(token.content)
+            for bracket in _ONE_BRACKET.finditer(token.content):
+                numbers = (number for number in _numbers_in(bracket[0]) if number in known)
+                places += (CitedPlace(number, start + bracket.start(), start + bracket.end()) for number in numbers)
+    return places
+
+
+def _noted(text: str, ends: Sequence[int]) -> str:
+    """Return the text with a mark at the end of each bracket, by which the parser's tokens are found again in it."""
+    return with_marks(text, [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(ends)])
+
+
 # A citation without a source vanishes. Before these characters, the blank in front of it vanishes too.
 _CLOSES = frozenset(" \n，。、；：？！,.;:?!)）】」』”’…")
 
@@ -242,8 +272,8 @@ def unsourced_cuts(text: str, known: Container[int], *, after: int = 0, ended: b
     ends = list(_ends_without_source(text, known, after, ended=ended))
     if not ends:
         return []
-    marked = with_marks(text, [(end, f"{NOTE}{place}{END_OF_NOTE}") for place, end in enumerate(ends)])
-    citations = (token for token in _citation_tokens(parse_clean_markdown(marked)) if "note" in token.meta)
+    tokens = _citation_tokens(parse_clean_markdown(_noted(text, ends)))
+    citations = (token for token in tokens if "note" in token.meta)
     invented = (token for token in citations if not stays_as_written(token, known))
     return [_cut(text, token, ends[token.meta["note"]], known) for token in invented]
 

@@ -163,9 +163,11 @@ class ToolStarted(_Event):
     """The values of all arguments in one line."""
     call_id: str = ""
     arguments: dict[str, str] = field(default_factory=dict)
+    server: str = ""
+    """The foreign MCP server whose tool it is; empty for the agent's own."""
 
     def to_json(self) -> dict[str, Any]:
-        optional = _unless_empty(callId=self.call_id, arguments=self.arguments)
+        optional = _unless_empty(callId=self.call_id, arguments=self.arguments, server=self.server)
         return {"type": self.type, "tool": self.tool, "input": self.input} | optional
 
 
@@ -176,10 +178,57 @@ class ToolFinished(_Event):
     ok: bool
     summary: str
     call_id: str = ""
+    seconds: float = 0.0
+    """Seconds that a foreign tool took, with the wait for the reader's approval."""
 
     def to_json(self) -> dict[str, Any]:
         document = {"type": self.type, "tool": self.tool, "ok": self.ok, "summary": self.summary}
+        return document | _unless_empty(callId=self.call_id, seconds=round(self.seconds, 3))
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesFound(_Event):
+    """Links and texts that a foreign tool has brought, with the numbers that the model may cite."""
+
+    type = "sources_found"
+    sources: tuple[Source, ...]
+    call_id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        sources = [source.to_json() for source in self.sources]
+        return {"type": self.type, "sources": sources} | _unless_empty(callId=self.call_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAsked(_Event):
+    """The reader is asked whether a foreign tool that is not read-only may be used. The run waits."""
+
+    type = "approval_asked"
+    tool: str
+    arguments: str
+    """All of them, as JSON."""
+    seconds: float
+    """Seconds after which no answer counts as a refusal."""
+    call_id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        document = {"type": self.type, "tool": self.tool, "arguments": self.arguments, "seconds": self.seconds}
         return document | _unless_empty(callId=self.call_id)
+
+
+ApprovalOutcome = Literal["allowed", "refused", "timeout", "nobody"]
+"""`nobody`: there is no reader who could be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswered(_Event):
+    type = "approval_answered"
+    tool: str
+    outcome: ApprovalOutcome
+    call_id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, "tool": self.tool, "outcome": self.outcome} | _unless_empty(callId=self.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +237,8 @@ class TextDelta(_Event):
     text: str
     invented: tuple[int, ...] | None = None
     """The numbers of citations before the end of this text that were dropped, because there is no such source."""
+    may_be_thought: bool = False
+    """True if a tool call may still show that this text only announced it."""
 
     def to_json(self) -> dict[str, Any]:
         return {"type": self.type, "text": self.text}
@@ -204,9 +255,13 @@ class Notice(_Event):
     a file."""
     pause: Pause | None = None
     """The pause of the search engine that it is about, for readers to be told on their own clock."""
+    finish_reason: str = ""
+    """The reason of the service, if it ended the answer early: length or content_filter."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.type, "kind": self.kind, "text": self.text} | (self.pause.to_json() if self.pause else {})
+        optional = _unless_empty(finishReason=self.finish_reason)
+        pause = self.pause.to_json() if self.pause else {}
+        return {"type": self.type, "kind": self.kind, "text": self.text} | pause | optional
 
 
 CUT_OFF_KIND = "cut_off"
@@ -242,7 +297,8 @@ _CUT_OFF_TEXTS = {
 
 def cut_off_notices(reason: str) -> tuple[Notice, ...]:
     """Return the notice for this `finish_reason`; none if the answer is complete."""
-    return (Notice(CUT_OFF_KIND, _CUT_OFF_TEXTS[reason]),) if reason in _CUT_OFF_TEXTS else ()
+    known = reason in _CUT_OFF_TEXTS
+    return (Notice(CUT_OFF_KIND, _CUT_OFF_TEXTS[reason], finish_reason=reason),) if known else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +384,9 @@ RunEvent = (
     | Thought
     | ToolStarted
     | ToolFinished
+    | SourcesFound
+    | ApprovalAsked
+    | ApprovalAnswered
     | TextDelta
     | Notice
     | Checked

@@ -22,6 +22,7 @@ from core.answer.events import (
     RunFailed,
     RunStopped,
     SearchFinished,
+    SourcesFound,
     SourcesGiven,
     TextDelta,
     Thought,
@@ -256,7 +257,7 @@ def sources_in(events: Iterable[RunEvent]) -> tuple[Source, ...]:
     """Return every source that the model was shown, as it is after all reading, ordered by number."""
     shown: dict[int, Source] = {}
     for event in events:
-        if isinstance(event, SearchFinished):
+        if isinstance(event, SearchFinished | SourcesFound):
             shown |= {source.number: source for source in event.sources}
         elif isinstance(event, PageRead):
             shown[event.source.number] = event.source

@@ -20,11 +20,13 @@ _KINDS_WITHOUT_DATE = frozenset({"library", "file"})
 def reading_status(source: Source) -> str:
     match source.read:
         case "page":
-            return f"已读全文 · {source.characters:,} 字{_given_words(source)}"
+            read = f"{source.tool_label} 给出" if source.tool else "已读全文"
+            return f"{read} · {source.characters:,} 字{_given_words(source)}"
         case "snippet":
-            return f"仅摘要（{source.unread}）" if source.unread else "仅摘要"
+            by = f"{source.tool_label} 给出，" if source.tool else ""
+            return f"{by}仅摘要（{source.unread}）" if source.unread else f"{by}仅摘要"
         case "file":
-            return f"{source.collection_label or ATTACHED} · {source.characters:,} 字{_given_words(source)}"
+            return f"{source.collection_label or source.tool_label or ATTACHED} · {source.characters:,} 字{_given_words(source)}"
         case "library":
             return ""
 
@@ -65,7 +67,7 @@ def publication_day(source: Source) -> str:
     return source.published or ("" if source.read in _KINDS_WITHOUT_DATE else NO_DATE)
 
 
-def is_official(url: str, domains: Iterable[str]) -> bool:
-    """Return whether the host is one of the domains or a subdomain of one."""
-    host = f".{host_of(url)}"
-    return any(host.endswith(f".{domain}") for domain in domains)
+def is_official(source: Source, domains: Iterable[str]) -> bool:
+    """Return whether the host is one of the domains or a subdomain of one. A foreign tool may name any address."""
+    host = f".{host_of(source.url)}"
+    return not source.tool and any(host.endswith(f".{domain}") for domain in domains)

@@ -30,6 +30,7 @@ from core.answer.events import (
     RunFailed,
     RunStopped,
     SearchFinished,
+    SourcesFound,
     TextDelta,
     ToolStarted,
     invented_notice,
@@ -130,14 +131,17 @@ class SourcedEvents:
     def __init__(self) -> None:
         self._known = set[int]()
         self._text = SourcedText(self._known)
+        self._may_be_thought = False
+        """As in the last TextDelta, whose text may be held back."""
 
     def sourced(self, event: RunEvent) -> Iterator[RunEvent]:
         """Yield the event, or what is left of it."""
         match event:
             case TextDelta(text=text):
+                self._may_be_thought = event.may_be_thought
                 yield from self._delta(self._text.feed(text))
                 return
-            case SearchFinished(sources=sources):
+            case SearchFinished(sources=sources) | SourcesFound(sources=sources):
                 self._known.update(source.number for source in sources)
             case PageRead(source=source):
                 self._known.add(source.number)
@@ -164,5 +168,6 @@ class SourcedEvents:
 
     def _delta(self, text: str) -> Iterator[TextDelta]:
         if text or self._text.has_dropped:
-            yield TextDelta(text, tuple(self._text.invented) if self._text.has_dropped else None)
+            invented = tuple(self._text.invented) if self._text.has_dropped else None
+            yield TextDelta(text, invented, self._may_be_thought)
             self._text.invented, self._text.has_dropped = [], False

@@ -26,6 +26,7 @@ _KEY_SHAPES = re.compile(
       (?!bearer\b|basic\b) [^\s"'&,;)\]}]{4,}
     | (?P<userinfo> :// ) [^/\s:@]+ : [^/\s@]+ (?=@)
     | (?P<prefixed> \b(?:sk|pplx|tvly|exa|gsk|xai|AIza|bce-v3) [-/]? ) [\w-]{16,}
+    | (?P<token> \bwy- ) [\w-]{32,}
     """
 )
 

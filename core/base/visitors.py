@@ -1,4 +1,4 @@
-"""Visitors: the people or browsers that limits are counted for."""
+"""Visitors: the people, browsers or programs that limits are counted for."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ LOCAL_NAMES = frozenset({"localhost", LOOPBACK, "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """An account, or a browser with its network address. A browser becomes a new visitor when it drops its cookies."""
+    """An account, a browser with its network address, or a program's token. A browser becomes a new visitor when it drops
+    its cookies."""
 
     name: str
     address: str = ""
-    """Network address; empty for an account, which is one person at any address."""
+    """Network address; empty for an account, which is one person at any address. For a token, its maker, who may have several."""
+    token_id: str = ""
+    """The token with which a program asks; empty for people."""
 
 
 COMMAND_LINE = Visitor("local")

@@ -38,7 +38,6 @@ from core.run import (
     NOTHING_SPENT,
     AnswerService,
     Choices,
-    ChosenCollections,
     FittedSources,
     Question,
     Rewriter,
@@ -56,12 +55,18 @@ from core.run import (
     newest_messages,
     read_sources,
     search_articles,
-    search_documents,
     search_notices,
     select_pages,
     write_excerpts,
 )
-from core.run.prompts import FOLDER, PromptPreview, answer_prompt, chat_system_template, fill_template
+from core.run.prompts import (
+    FOLDER,
+    PromptPreview,
+    answer_prompt,
+    chat_system_template,
+    fill_template,
+    instructions_text,
+)
 from core.search import (
     MAX_LENGTH,
     NO_WEB_ENGINE,
@@ -270,6 +275,8 @@ class _ChatAnswer:
         options, library = self._question.options, self._service.documents
         if library is None or not options.collections:
             return ()
+        from core.run import ChosenCollections, search_documents
+
         chosen = await asyncio.to_thread(ChosenCollections.open, library(), options.access, options.collections)
         found = await search_documents(
             chosen, self._query.text, self._run_sources, other_wording=self._original_question
@@ -308,7 +315,8 @@ class _ChatAnswer:
 
     async def _gather(self, refused: Attempt | None) -> AsyncGenerator[RunEvent]:
         """Search the library and the web, then read pages. Yields the events and sets the sources for the prompt."""
-        if self._service.reader is not None:
+        has_pages = self._tool_search.reaches_web or self._question.links
+        if self._service.reader is not None and has_pages:
             self._service.reader.warm_up()
         await self._rewrite_query()
         web = asyncio.create_task(self._search_web(refused))
@@ -496,6 +504,7 @@ class _ChatAnswer:
             system=system or chat_system_template(chat.prompt, question=self._question.text, model=self._model.choice),
             today=self._service.today(),
             turns=_history_turns(self._question.history, self._history_tokens),
+            preface=instructions_text(self._question.options.instructions),
         )
 
     async def _limit_history(self) -> int:

@@ -7,7 +7,6 @@ import re
 from sqlalchemy import ColumnElement, or_
 
 from core.documents.types import Access
-from core.store import digest
 from core.store.tables import collections
 
 FOLDERS = Access("folders")
@@ -22,7 +21,7 @@ def is_id(id: str) -> bool:
 
 def is_owned_by(access: Access) -> ColumnElement[bool]:
     """Return the condition that a collection is the reader's own: they may change it."""
-    return collections.c.owner == (digest(access.visitor_id) or "")  # no collection has an empty owner
+    return collections.c.owner == access.owner  # no collection has an empty owner
 
 
 def is_open_to(access: Access) -> ColumnElement[bool]:

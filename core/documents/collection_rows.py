@@ -14,7 +14,7 @@ from core.documents.access import is_id, is_open_to, is_owned_by, is_public
 from core.documents.errors import CollectionNotFound, DocumentError
 from core.documents.kept_texts import delete_kept_texts
 from core.documents.types import Access, Collection, DocumentState
-from core.store import Database, digest, new_conversation_id
+from core.store import Database, new_conversation_id
 from core.store.tables import collections, document_removals, documents
 
 NAME_LENGTH = 60
@@ -49,12 +49,12 @@ class CollectionRows:
         return _collection(found)
 
     def create(self, name: str, access: Access) -> str:
-        if not access.visitor_id:
+        if not access.owner:
             raise DocumentError("认不出这个浏览器，资料集无法归属。", cure="请允许本站的 Cookie，或登录后再试。")
         id, now = new_conversation_id(), self._clock()
         with self._database.write() as connection:
             shown = _free_name(connection, name, access)
-            row = {"id": id, "owner": digest(access.visitor_id), "name": shown, "created": now, "updated": now}
+            row = {"id": id, "owner": access.owner, "name": shown, "created": now, "updated": now}
             connection.execute(insert(collections).values(row))
         return id
 

@@ -11,6 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from core.base.errors import AppError
+from core.base.extras import OCR
 from core.base.http import Cancelled, Deadline
 from core.documents.document_rows import DocumentRows, Removal
 from core.documents.errors import DocumentError
@@ -30,7 +31,6 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 2.0
 """Pause before looking again at files that other processes read: one of them may die."""
 NOTHING_RECOGNIZED = "没有认出文字。"
-NO_RECOGNITION = "管理员用 pip install -r requirements-ocr.txt 装上文字识别后，可以重新索引这个文件。"
 NOT_PREPARED = "读取时程序出错，没有读完。可以再试一次。"
 
 
@@ -290,7 +290,7 @@ def _what_is_missing(unread: list[int], *, end: str | None, can_recognize: bool)
         parts.append(
             f"有 {len(unread)} 页没有识别出来（第 {shown} 页）。可以再试一次。"
             if can_recognize
-            else f"有 {len(unread)} 页只有图像，没有文字层（第 {shown} 页）。{NO_RECOGNITION}"
+            else f"有 {len(unread)} 页只有图像，没有文字层（第 {shown} 页）。管理员用 {OCR.command} 装上文字识别后，可以重新索引这个文件。"
         )
     if end is not None:
         parts.append(f"文件太长，只读到{end}。" if end else "文件太长，只读了前面的部分。")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.reading import Place
+from core.store import digest
 
 _SCHEME = "document:"
 
@@ -41,6 +42,13 @@ class Access:
     """The account or browser that collections belong to, as `identity.reader()` names it."""
     shares: tuple[str, ...] = ()
     """Keys of shared collections that the reader was given: they open a collection for reading."""
+    maker: str = ""
+    """For a token, which has no visitor id: the owner of the collections of whoever made it. No reader names this."""
+
+    @property
+    def owner(self) -> str:
+        """The owner of the reader's own collections, as it is stored; empty, as none is, for nobody."""
+        return digest(self.visitor_id) or self.maker
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ from .admission import Admission, TooManyQuestions
 from .answer_checking import AnswerChecks, TextsByNumber, source_texts
 from .answer_saver import AnswerSaver
 from .answer_service import AnswerService
+from .approvals import Approvals
 from .choices import NO_CHOICES, Choices
 from .chosen_collections import ChosenCollections
 from .configured import Configured
@@ -20,11 +21,19 @@ from .given_texts import (
 )
 from .history import newest_messages
 from .law_search import WEB_SEARCH_FAILED, may_be_in_library, search_articles
-from .page_reading import attach_files, read_sources, select_pages
+from .page_reading import attach_files, instructions_notice, read_sources, select_pages
 from .page_request import MAX_PAGES_PER_CALL, PageRequest
-from .pasted_check import MAX_ADDRESSES, PastedTextCheck, check_pasted_text, parse_pasted_sources, validate_pasted_text
+from .pasted_check import (
+    MAX_ADDRESSES,
+    PastedSource,
+    PastedTextCheck,
+    check_pasted_text,
+    parse_pasted_sources,
+    refuse_long_sources,
+    validate_pasted_text,
+)
 from .query_rewriting import NOTHING_SPENT, Rewriter
-from .question import AnswerOptions, Question
+from .question import ABOUT_FILES, MAX_ATTACHED_FILES, AnswerOptions, Question
 from .reader_controls import Control, ControlGroup, control_groups, read_choices, restore_picked
 from .revision import Revision, has_problems
 from .run import Run
@@ -35,8 +44,10 @@ from .statute_wording import NOT_ASKED, StatuteWorder
 from .whole_reading import WholeReading
 
 __all__ = [
+    "ABOUT_FILES",
     "LESS_GIVEN",
     "MAX_ADDRESSES",
+    "MAX_ATTACHED_FILES",
     "MAX_PAGES_PER_CALL",
     "NOTHING_SPENT",
     "NOT_ASKED",
@@ -48,6 +59,7 @@ __all__ = [
     "AnswerOptions",
     "AnswerSaver",
     "AnswerService",
+    "Approvals",
     "Choices",
     "ChosenCollections",
     "Configured",
@@ -58,6 +70,7 @@ __all__ = [
     "FittedSources",
     "GrowingPrompt",
     "PageRequest",
+    "PastedSource",
     "PastedTextCheck",
     "Question",
     "Revision",
@@ -82,6 +95,7 @@ __all__ = [
     "format_within_budget",
     "has_problems",
     "in_script_of",
+    "instructions_notice",
     "is_small_talk",
     "max_articles",
     "may_be_in_library",
@@ -90,6 +104,7 @@ __all__ = [
     "prompts",
     "read_choices",
     "read_sources",
+    "refuse_long_sources",
     "restore_picked",
     "search_articles",
     "search_documents",

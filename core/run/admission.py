@@ -23,13 +23,15 @@ class TooManyQuestions(InputError):
     default_message = "提问次数已达到每分钟的上限，这条消息没有发送。"
 
     def __init__(self, *, retry_after: float) -> None:
-        super().__init__(cure=f"请在 {max(1, round(retry_after))} 秒后再发送。")
+        self.retry_after = max(1, round(retry_after))
+        super().__init__(cure=f"请在 {self.retry_after} 秒后再发送。")
 
 
 class QueueTicket:
     """The place of one question: in the queue, then among those that are being answered."""
 
     def __init__(self, visitor: Visitor) -> None:
+        self.visitor = visitor
         self.limit_keys = (visitor.name, f"@{visitor.address}") if visitor.address else (visitor.name,)
         self.questions_ahead: int | None = None
         """The number of questions before it in the queue; None while it does not wait."""

@@ -23,6 +23,7 @@ from core.llm import Model
 from core.reading import Reader
 from core.run.admission import Admission, QueueTicket
 from core.run.answer_checking import AnswerChecks, TextsByNumber
+from core.run.approvals import Approvals
 from core.run.configured import Configured
 from core.run.question import AnswerOptions, Question, validate_question
 from core.run.revision import Revision, revise_answer
@@ -62,7 +63,8 @@ class AnswerService(ABC):
         accepted = validate_question(text, limit=now.settings.chat.max_question_length)
         self._count(options)
         settings, model = _settings_and_model(now, options)
-        return Question(accepted, history, options, now, settings, model)
+        approvals = Approvals(has_reader=options.has_reader)
+        return Question(accepted, history, options, now, settings, model, approvals=approvals)
 
     def _count(self, options: AnswerOptions) -> None:
         if self.admission is not None:
@@ -80,6 +82,7 @@ class AnswerService(ABC):
             on_end=self.on_run_end,
             ticket=ticket,
             run_sources=question.run_sources,
+            approvals=question.approvals,
             review=partial(self._review, question) if wants_review(question) else None,
         )
 

@@ -151,7 +151,7 @@ class _Fitting:
             for source in sources
             if source.number in self.pages and source.read != "library" and source.number not in self.notes
         ]
-        own = [source for source in read if source.read == "file" and source.number not in self.found_spans]
+        own = [source for source in read if source.is_own_file and source.number not in self.found_spans]
         found = [source for source in read if source not in own]
         without = [source for source in sources if source not in read]
         room = self.budget.tokens - self.tokens_with_snippets(without) - NOTE_TOKENS * len(read)

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from core.answer import join_numbers
 from core.answer.events import Notice, PageRead, ReadingStarted, RunEvent
+from core.base.extras import OCR
 from core.base.http import Cancelled, Deadline
 from core.base.threads import run_in_thread
 from core.base.web_addresses import is_web_url
@@ -62,7 +63,7 @@ async def read_sources(
                 page = PageRead(run_sources.record_outcome(source, outcome), suspicious, call_id)
                 yield page
                 if page.instructions:
-                    yield _instructions_notice(page.source)
+                    yield instructions_notice(page.source)
         await task
     finally:
         deadline.cancel()
@@ -88,7 +89,7 @@ def attach_files(run_sources: RunSources, files: Sequence[Page]) -> Iterator[Run
     for file, source in zip(files, run_sources.add_files(files), strict=True):
         yield PageRead(source, instructions=file.instructions)
         if file.instructions:
-            yield _instructions_notice(source)
+            yield instructions_notice(source)
         if file.unread_pages:
             yield _unread_notice(file)
 
@@ -98,12 +99,12 @@ def _unread_notice(file: Page) -> Notice:
     pages = join_numbers(file.unread_pages, "、", "–")
     what = f"附件「{file.title}」第 {pages} 页只有图像，其中的文字没有识别，回答没有用到。"
     if not is_recognition_installed():
-        what += "管理员用 pip install -r requirements-ocr.txt 装上文字识别后可以读。"
+        what += f"管理员用 {OCR.command} 装上文字识别后可以读。"
     elif sum(section.is_recognized for section in file.sections) >= MAX_SCANNED_PAGES:
         what += f"每个附件最多识别 {MAX_SCANNED_PAGES} 页；更多的请放进「资料库」，在后台识别。"
     return Notice("unread_pages", what)
 
 
-def _instructions_notice(source: Source) -> Notice:
-    what = "附件" if source.read == "file" else "网页"
+def instructions_notice(source: Source) -> Notice:
+    what = "附件" if source.is_own_file else "结果" if source.tool else "网页"
     return Notice("instructions", f"来源 [{source.number}]：该{what}含疑似指令的文字，已作为普通资料处理。")

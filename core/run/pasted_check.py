@@ -53,14 +53,14 @@ def validate_pasted_text(text: str) -> str:
     text = clean(text).strip()
     if not text:
         raise CheckInputError("没有要核验的文字。", cure="请粘贴一段带 [1]、[2] 的文字。")
-    _refuse_longer(text, MAX_TEXT_LENGTH, "文字")
+    _refuse_longer(len(text), MAX_TEXT_LENGTH, "文字")
     return text
 
 
 def parse_pasted_sources(input_text: str) -> list[PastedSource]:
     """Parse the pasted sources. Raises CheckInputError."""
     input_text = clean(input_text).strip()
-    _refuse_longer(input_text, MAX_SOURCES_LENGTH, "来源")
+    refuse_long_sources(len(input_text))
     marks = list(_MARK.finditer(input_text))
     found = list(_sources_below_marks(input_text, marks)) if marks else list(_sources_by_line(input_text))
     if not found or (marks and input_text[: marks[0].start()].strip()):
@@ -72,11 +72,14 @@ def parse_pasted_sources(input_text: str) -> list[PastedSource]:
     return found
 
 
-def _refuse_longer(text: str, limit: int, label: str) -> None:
-    if len(text) > limit:
-        raise CheckInputError(
-            f"{label}有 {len(text):,} 字，超过 {limit:,} 字的上限，没有核验。", cure="请分成几次核验。"
-        )
+def refuse_long_sources(length: int) -> None:
+    """Raise CheckInputError if the texts of all sources together are longer than can be checked at once."""
+    _refuse_longer(length, MAX_SOURCES_LENGTH, "来源")
+
+
+def _refuse_longer(length: int, limit: int, label: str) -> None:
+    if length > limit:
+        raise CheckInputError(f"{label}有 {length:,} 字，超过 {limit:,} 字的上限，没有核验。", cure="请分成几次核验。")
 
 
 def _sources_below_marks(input_text: str, marks: Sequence[re.Match[str]]) -> Iterator[PastedSource]:

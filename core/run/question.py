@@ -14,12 +14,17 @@ from core.base.web_addresses import find_urls
 from core.documents import Access
 from core.llm import Model
 from core.reading import Page
+from core.run.approvals import Approvals
 from core.run.choices import NO_CHOICES, Choices
 from core.run.configured import Configured
 from core.run.run_sources import RunSources
 from core.search import SessionCache
 from core.search.types import Source
 
+ABOUT_FILES = "请概括附件的主要内容。"
+"""The question of a reader who sends files without a text."""
+MAX_ATTACHED_FILES = 10
+"""The largest number of files that go with one question: its own, and the newest of those before."""
 NO_ACCESS = Access()
 """Of a program that asks without a reader: it finds only what everybody may read."""
 
@@ -45,8 +50,14 @@ class AnswerOptions:
     session_cache: SessionCache | None = None
     """Agent mode: earlier searches of this session. The cache ends with the session."""
     choices: Choices = NO_CHOICES
+    instructions: str = ""
+    """What the caller wishes of the answer: the system messages of a program. The rules of citations stand above them."""
+    may_be_reviewed: bool = True
+    """True if the model may review the finished answer without being asked."""
     own_model: Model | None = None
     """The model behind the reader's own key; it answers instead of the installation's."""
+    has_reader: bool = False
+    """True if somebody follows the answer who can be asked whether a tool may be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,7 @@ class Question:
     """The model that these settings name."""
     run_sources: RunSources = field(default_factory=RunSources)
     """The sources that are found and read on the way."""
+    approvals: Approvals = field(default_factory=Approvals)
 
     @property
     def links(self) -> tuple[str, ...]:

@@ -8,13 +8,15 @@ reader, so that the run goes on. A complete answer may be reviewed after the end
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
+from typing import Literal
 
 from core.answer.events import Answer, Checked, RunEvent, RunFailed, RunStopped, TextDelta, Thought
 from core.answer.message import Message, Mode, message_from_run
@@ -23,6 +25,7 @@ from core.base.logs import add_log_ids
 from core.base.threads import LoopThread
 from core.reading import Page
 from core.run.admission import QueueTicket
+from core.run.approvals import Approvals
 from core.run.run_sources import RunSources
 
 log = logging.getLogger(__name__)
@@ -51,10 +54,12 @@ class Run:
         on_end: OnRunEnd = lambda run: None,
         ticket: QueueTicket | None = None,
         run_sources: RunSources | None = None,
+        approvals: Approvals | None = None,
         review: Review | None = None,
     ) -> None:
         """`model`: the name of the model that answers, as readers know it."""
         self._run_sources = run_sources or RunSources()
+        self._approvals = approvals or Approvals()
         self.mode = mode
         self.model = model
         self.id = secrets.token_urlsafe(8)
@@ -65,6 +70,7 @@ class Run:
         self._on_end = on_end
         self._ticket = ticket
         self._condition = threading.Condition()
+        self._wakers: list[Callable[[], None]] = []
         self._events: list[RunEvent] = []
         self._last_event = 0.0
         self._done = False
@@ -73,6 +79,8 @@ class Run:
         self.review_future: Future[Checked | None] = Future()
         """A future with the event that follows the end of the run; None if nothing follows."""
         self._review = review
+        self._is_reviewed = False
+        """True once the last event is the one that follows the end."""
         self._followers = 0
         self._future = loop.submit(self._collect_events(produce))
 
@@ -88,6 +96,11 @@ class Run:
     def questions_ahead(self) -> int | None:
         """The number of questions that are answered before this one; None once it is its turn."""
         return self._ticket.questions_ahead if self._ticket and not self._done else None
+
+    @property
+    def token_id(self) -> str:
+        """The token of the program that asks; empty for people."""
+        return self._ticket.visitor.token_id if self._ticket else ""
 
     @property
     def events(self) -> tuple[RunEvent, ...]:
@@ -111,17 +124,25 @@ class Run:
             self.events, seconds=self.elapsed, id=self.id, model=self.model, mode=self.mode, is_growing=growing
         )
 
-    def cancel(self) -> None:
+    def cancel(self, reason: Literal["user", "time"] = "user") -> None:
         """Stop the producer and keep its events. Does nothing on a finished run."""
         if not self._done:
-            self._finish(None if self._has_answer else RunStopped(reason="user"))
-            self._future.cancel()
-            self._end_review(None)
+            self._finish(None if self._has_answer else RunStopped(reason))
+            self.cancel_review()
+
+    def cancel_review(self) -> None:
+        """Stop the review that follows the end of a run."""
+        self._future.cancel()
+        self._end_review(None)
 
     @property
     def _has_answer(self) -> bool:
         """True once the answer is complete and only later events can follow."""
         return any(isinstance(event, Answer) for event in self.events)
+
+    def decide(self, call_id: str, *, is_allowed: bool) -> bool:
+        """Answer whether a tool may be used that the run has asked about. Return whether it still waits for that."""
+        return self._approvals.decide(call_id, is_allowed=is_allowed)
 
     def follow(self, *, tick: float = 0.25) -> Generator[list[RunEvent]]:
         """Yield the events from the first one on, in batches, until the run is over. An empty batch means: still
@@ -132,11 +153,15 @@ class Run:
                 with self._condition:
                     if seen == len(self._events) and not self._done:
                         self._condition.wait(tick)
-                    batch, done = self._events[seen:], self._done
+                    batch, done = self._events_since(seen), self._done
                 seen += len(batch)
                 yield batch
                 if done:
                     return
+
+    def _events_since(self, seen: int) -> list[RunEvent]:
+        """Return the events after the first `seen`, without the one that follows the end."""
+        return self._events[seen : len(self._events) - self._is_reviewed]
 
     def iter_events(self) -> Generator[RunEvent]:
         """Yield the events one by one, with what follows the end, for the command line and for tests. Closing the generator
@@ -145,6 +170,43 @@ class Run:
             yield from batch
         if (later := self.review_future.result()) is not None:
             yield later
+
+    async def follow_async(self) -> AsyncGenerator[list[RunEvent]]:
+        """Yield the events from the first one on, in batches, to a coroutine on any event loop. No thread waits."""
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop has been closed
+                loop.call_soon_threadsafe(news.set)
+
+        with self._following(), self._woken(wake):
+            seen = 0
+            while True:
+                news.clear()
+                with self._condition:
+                    batch, done = self._events_since(seen), self._done
+                seen += len(batch)
+                if batch:
+                    yield batch
+                if done:
+                    return
+                await news.wait()
+
+    @contextmanager
+    def _woken(self, wake: Callable[[], None]) -> Iterator[None]:
+        """Call the function at each event and at the end."""
+        with self._condition:
+            self._wakers.append(wake)
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._wakers.remove(wake)
+
+    def _announce_news(self) -> None:
+        self._condition.notify_all()
+        for wake in self._wakers:
+            wake()
 
     def expect_reader(self, seconds: float = RERUN_SECONDS) -> None:
         """Announce a reader who is about to follow. Until then the run is not cancelled."""
@@ -190,6 +252,7 @@ class Run:
                 return
             if later is not None:
                 self._events.append(later)
+                self._is_reviewed = True
             self.review_future.set_result(later)
 
     async def _collect_answer(self, produce: Callable[[], AsyncGenerator[RunEvent]]) -> None:
@@ -201,7 +264,7 @@ class Run:
                             return
                         self._set_thought_seconds()
                         self._events.append(event)
-                        self._condition.notify_all()
+                        self._announce_news()
             self._finish()
         except AppError as error:
             self._finish(RunFailed(kind=error.kind, message=str(error)))
@@ -227,6 +290,6 @@ class Run:
                 self._events.append(last)
             self._done = True
             self.seconds = time.monotonic() - self.started_at
-            self._condition.notify_all()
+            self._announce_news()
         self.end_future.set_result(None)
         self._on_end(self)

@@ -57,6 +57,24 @@ class RunSources:
             numbered = {source.number: source for source in map(self._add_result, results)}
         return tuple(numbered[number] for number in sorted(numbered))
 
+    def add_tool_results(self, results: Sequence[SearchResult], tool: str) -> tuple[Source, ...]:
+        """Add what a foreign tool has found. What is known already keeps its number and its text."""
+        with self._lock:
+            before = len(self._by_address)
+            numbered = {source.number: source for source in map(self._add_result, results)}
+            marked = [self._mark_tool(one, tool) if one.number > before else one for one in numbered.values()]
+        return tuple(sorted(marked, key=lambda source: source.number))
+
+    def add_tool_text(self, page: Page, tool: str) -> Source:
+        """Add a text that a foreign tool has brought. The same text of the same tool keeps its number."""
+        with self._lock:
+            known = self._by_address.get(canonical_url(page.address))
+            return known or self._mark_tool(self._add_file(page), tool)
+
+    def _mark_tool(self, source: Source, tool: str) -> Source:
+        marked = self._by_address[canonical_url(source.url)] = replace(source, tool=tool)
+        return marked
+
     def _add_result(self, result: SearchResult) -> Source:
         known = self._by_address.get(canonical_url(result.url))
         if known is not None:
@@ -189,4 +207,5 @@ def with_page_details(source: Source, page: Page) -> Source:
         read="page",
         characters=page.length,
         unread="",
+        tool="",  # whoever has found it, this is what stands there
     )

@@ -259,8 +259,10 @@ async def get_second_opinion(
 
 
 def wants_review(question: Question) -> bool:
-    """Return whether the answer is reviewed without being asked for: never by the embedded model, which only quotes."""
-    return question.settings.checks.judge == "auto" and not question.model.choice.is_embedded
+    """Return whether the answer is reviewed without being asked for: never by the embedded model, which only quotes, and not
+    where nobody would see it."""
+    wanted = question.settings.checks.judge == "auto" and question.options.may_be_reviewed
+    return wanted and not question.model.choice.is_embedded
 
 
 async def review_answer(question: Question, events: Sequence[RunEvent]) -> Checked | None:

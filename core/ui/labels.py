@@ -2,15 +2,6 @@
 
 from __future__ import annotations
 
-from core.legal.entities import LIBRARY_LABELS
-from core.search import registry
-
-
-def provider_label(name: str) -> str:
-    """Return the label of an engine or of a library."""
-    return LIBRARY_LABELS.get(name) or registry.engine_label(name)
-
-
 SEARCH_TYPES = {"general": "综合", "news": "新闻", "regulation": "法规", "case": "案例"}
 ARGUMENTS = {
     "search_type": "类型",

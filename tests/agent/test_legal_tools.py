@@ -259,7 +259,7 @@ class TestCases:
         invented.library(tmp_path / "data", invented.jsonl(tmp_path / "a.jsonl", law))
         with agent(final("好。"), environ=environ(tmp_path / "data")) as world:
             said = CaseSearchTool(context=context(world)).run("点灯")
-        assert "python -m core law import chinese-law-corpus" in said
+        assert "./wenyuan law import chinese-law-corpus" in said
 
     def test_a_case_without_a_number_is_found_by_its_name(self, data_dir: Path) -> None:
         with agent(final("好。"), environ=environ(data_dir)) as world:

@@ -64,6 +64,17 @@ def test_it_answers_at_once_when_nothing_has_to_be_searched() -> None:
     assert answer(events) == Answer("你好，有什么可以帮你？", ())
 
 
+def test_wishes_of_the_caller_stand_before_the_question_of_every_prompt() -> None:
+    wished = AnswerOptions(instructions="只用一句话。")
+    said = [Message("user", "前一问"), Message("assistant", "前一答")]
+    with agent(search_step("英伟达 CEO"), ["没有格式"], ["没有格式"], ["是黄仁勋[1]。"], max_iterations=2) as world:
+        world.ask(history=said, options=wished)
+    assert len(world.prompts) == 3
+    assert all(
+        prompt.index("只用一句话。") < prompt.index("前一问") < prompt.rindex(QUESTION) for prompt in world.prompts
+    ), "also in that of the last answer"
+
+
 def test_numbers_without_a_source_are_nowhere_in_the_events() -> None:
     with agent(search_step("英伟达 CEO 现任"), final("是黄仁勋[2]，见[42][9]。")) as world:
         events = world.ask()

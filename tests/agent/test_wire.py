@@ -57,6 +57,7 @@ def test_react_streams_thoughts_and_answer() -> None:
     assert thoughts(events) == "要查好"
     assert answer(events).text == streamed(events) == "是黄仁勋[1]。"
     assert len(of(events, TextDelta)) > 1
+    assert not any(delta.may_be_thought for delta in of(events, TextDelta)), "its label says that it is the answer"
     assert first["stop"] == ["\nObservation", "\n观察"]
     assert "tools" not in first
     assert "Observation: <sources>" in second["messages"][-1]["content"]
@@ -112,6 +113,7 @@ def test_a_long_announcement_is_taken_back_when_a_call_follows() -> None:
         events = world.ask()
     assert answer(events).text == "好[1]。"
     assert "我" * 200 in thoughts(events)
+    assert all(delta.may_be_thought for delta in of(events, TextDelta))
     stopped = events[: events.index(of(events, ToolFinished)[0])]
     assert message_from_run(stopped, seconds=1).text == "", "an announcement is not half an answer"
 

@@ -12,7 +12,7 @@ from core.base import tuning
 from support.base import ROOT, loaded
 
 IN_A_PROCESS = """
-import gc, json, os, subprocess, sys, threading
+import asyncio, gc, json, os, socket, subprocess, sys, threading
 
 from uvicorn.protocols.websockets import websockets_sansio_impl
 
@@ -42,6 +42,24 @@ def child_on_all_cores():
         return child()
 
 
+async def sends_at_once():
+    # a connection that came through a socket made as Streamlit makes it
+    found = asyncio.get_running_loop().create_future()
+
+    def connected(_, writer):
+        accepted = writer.get_extra_info("socket")
+        found.set_result(bool(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+        writer.close()
+
+    listening = socket.socket(family=socket.AF_INET)
+    listening.bind(("127.0.0.1", 0))
+    async with await asyncio.start_server(connected, sock=listening):
+        _, writer = await asyncio.open_connection(*listening.getsockname())
+        answer = await found
+        writer.close()
+        return answer
+
+
 waiting = threading.Event()
 early = []
 older = threading.Thread(target=lambda: (waiting.wait(), early.append(cores())))
@@ -65,6 +83,7 @@ print(
             "threshold": gc.get_threshold(),
             "frozen": gc.get_freeze_count() > 0,
             "interval": interval,
+            "at once": asyncio.run(sends_at_once()),
             "deflate": websockets_sansio_impl.ServerPerMessageDeflateFactory.__name__,
         }
     )
@@ -92,6 +111,7 @@ def test_threads_stay_together_and_other_programs_have_all_cores() -> None:
     assert found["frozen"]
     assert found["interval"] < sys.getswitchinterval() / 5
     assert found["deflate"] == "SmallDeflate"
+    assert found["at once"]
 
 
 @linux
@@ -105,6 +125,7 @@ def test_switched_off_everything_is_as_the_system_has_it() -> None:
         "threshold": json.loads(usual.stdout),
         "frozen": False,
         "interval": sys.getswitchinterval(),
+        "at once": False,
         "deflate": "ServerPerMessageDeflateFactory",
     }
 

@@ -57,7 +57,7 @@ def test_axe_finds_nothing_on_the_other_pages(serve: Serve, visit: Visit) -> Non
     visitor.ask("怎么打开联网搜索？")  # which the dashboard, the last of them, tells of
     visitor.answered("参考文献")
     for path, parts in (
-        ("/settings", ("引擎", "配置", "诊断", "提示词")),
+        ("/settings", ("引擎", "配置", "诊断", "提示词", "接口")),
         ("/help", ()),
         ("/help?article=search-toggle", ()),
         ("/legal", ("查案例", "核验文稿", "依据核验", "导入")),

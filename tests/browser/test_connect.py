@@ -359,7 +359,7 @@ def test_the_link_that_the_terminal_prints_makes_an_owner_once(fresh_app: AppSer
         visitor.page.goto(f"{fresh_app.url}/settings")
         expect(visitor.page.get_by_text(UNCONNECTED)).to_be_visible()
         visitor.settled()
-        assert visitor.page.get_by_text("python -m core setup-link").is_visible() is not may
+        assert visitor.page.get_by_text("./wenyuan setup-link").is_visible() is not may
     assert not form_shown(fresh_app, Origin=fresh_app.url), "now that it has an owner, the place counts for nothing"
 
 

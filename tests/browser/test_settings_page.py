@@ -89,6 +89,7 @@ def test_on_a_phone_nothing_scrolls_sideways(serve: Serve, visit: Visit, environ
         ("引擎", "按顺序使用"),
         ("诊断", "自建 SearXNG"),
         ("提示词", "填好之后"),
+        ("接口", "多久以后过期"),
         ("配置", "查找设置"),
     ):
         part(visitor, name, sign)

@@ -74,6 +74,22 @@ def test_with_search_the_results_stand_in_the_prompt_and_only_cited_sources_are_
     assert events[-1].estimated
 
 
+def test_wishes_of_the_caller_stand_before_the_sources_and_below_the_rules() -> None:
+    wished = replace(SEARCH, instructions="用 $文言 回答。")
+    with scripted_app(says=[["善[1]。"]], engines=[FakeEngine("fake", results(3))]) as (app, model):
+        list(app.chat.stream("问题", options=wished))
+        list(app.chat.stream("问题", options=SEARCH))
+    (rules, asked), (_, without) = ([str(message.content) for message in prompt] for prompt in model.asked)
+    assert (
+        asked.index("以那些规则为准")
+        < asked.index("用 $文言 回答。")
+        < asked.index(OPEN_FENCE)
+        < asked.index("问题：问题")
+    )
+    assert "文言" not in rules
+    assert "要求" not in without
+
+
 def test_text_is_held_back_only_while_it_may_become_a_number_without_a_source() -> None:
     with scripted_app(says=[["甲", "[", "7]", "乙", "[3", "]", "。"]], engines=[FakeEngine("fake", results(3))]) as (
         app,

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.answer.events import Notice, PageRead
+from core.base.extras import OCR
 from core.run import page_reading
 from core.run.page_reading import attach_files
 from core.run.run_sources import RunSources
@@ -20,7 +21,7 @@ WHAT = "附件「扫描.pdf」第 21–24 页只有图像，其中的文字没�
     [
         (True, 20, "每个附件最多识别 20 页；更多的请放进「资料库」，在后台识别。"),
         (True, 3, ""),
-        (False, 0, "管理员用 pip install -r requirements-ocr.txt 装上文字识别后可以读。"),
+        (False, 0, f"管理员用 {OCR.command} 装上文字识别后可以读。"),
     ],
 )
 def test_the_pages_that_were_not_recognized_are_named(

@@ -21,7 +21,7 @@ from core.run.run_sources import RunSources
 from core.run.source_budget import SourceBudget
 from core.search.engines.bundled import BundledEngine
 from core.search.types import SearchQuery, SearchResult
-from core.store.conversations import new_conversation_id
+from core.store.ids import new_conversation_id
 from support import invented
 from support.agents import agent, final
 from support.base import loaded
@@ -100,7 +100,7 @@ def test_short_texts_leave_their_room_to_long_ones(lengths: list[int], room: int
 
 @pytest.mark.parametrize("keeps", ["true", "false"])
 def test_it_is_compared_with_the_whole_and_kept_where_pages_are(manual: BundledEngine, keeps: str) -> None:
-    with scripted_app(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):  # type: ignore[list-item]
+    with scripted_app(says=[[STATED]], engines=[manual], READING_KEEP=keeps) as (app, _):
         id = new_conversation_id()
         app.outbox.create(id, owner=None, visitor_id="me", mode="chat")
         run = app.chat.start(app.chat.accept_question(TITLE, options=AnswerOptions(search=True)))

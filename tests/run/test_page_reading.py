@@ -17,7 +17,7 @@ from core.reading.extraction_types import ExtractedText
 from core.reading.worker_pool import WorkerPool
 from core.run.question import AnswerOptions
 from core.search.types import SearchResult
-from core.store.conversations import new_conversation_id
+from core.store.ids import new_conversation_id
 from support.fake_engines import FakeEngine
 from support.faults import silence
 from support.reading import kept_workers

@@ -3,11 +3,13 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 
 import pytest
 
-from core.answer.events import RunEvent, RunFailed, RunStopped, TextDelta
+from core.answer.check_results import AnswerCheck
+from core.answer.events import Answer, Checked, RunEvent, RunFailed, RunStopped, TextDelta
 from core.base.threads import LoopThread
 from core.llm.errors import ModelTimeout
 from core.run.run import Run
@@ -24,6 +26,9 @@ def loop() -> Iterator[LoopThread]:
 async def three() -> AsyncGenerator[RunEvent]:
     for text in "abc":
         yield TextDelta(text)
+
+
+REVIEW = Checked(AnswerCheck((), (), 1))
 
 
 class Endless:
@@ -45,6 +50,25 @@ def test_a_follower_gets_every_event_also_when_it_comes_late(loop: LoopThread) -
     assert [event for batch in run.follow() for event in batch] == [TextDelta("a"), TextDelta("b"), TextDelta("c")]
     assert [event for batch in run.follow() for event in batch] == list(run.events)
     assert run.done
+
+
+def test_a_review_that_ends_before_its_follower_looks_comes_once(loop: LoopThread) -> None:
+    """On a busy machine a follower wakes late."""
+
+    async def answer() -> AsyncGenerator[RunEvent]:
+        yield Answer("a")
+
+    async def review(_: Sequence[RunEvent]) -> Checked:
+        return REVIEW
+
+    run = Run(loop, answer, review=review)
+    assert run.review_future.result(30) is REVIEW
+    assert list(run.iter_events()) == [Answer("a"), REVIEW]
+
+    async def follow() -> list[RunEvent]:
+        return [event async for batch in run.follow_async() for event in batch]
+
+    assert asyncio.run(follow()) == [Answer("a")], "who follows asks for the review apart"
 
 
 def test_while_the_producer_is_silent_the_follower_still_gets_the_chance_to_stop(loop: LoopThread) -> None:
@@ -139,3 +163,42 @@ def test_closing_the_generator_cancels(loop: LoopThread) -> None:
     assert next(events) == TextDelta("said")
     events.close()
     assert endless.cancelled.wait(10)
+
+
+def test_a_coroutine_on_another_loop_follows_without_a_thread_and_hears_at_once(loop: LoopThread) -> None:
+    async def follow() -> list[RunEvent]:
+        return [event async for batch in Run(loop, three).follow_async() for event in batch]
+
+    assert asyncio.run(follow()) == [TextDelta("a"), TextDelta("b"), TextDelta("c")]
+
+
+def test_a_run_that_only_a_coroutine_follows_ends_when_it_leaves(loop: LoopThread) -> None:
+    endless = Endless()
+
+    async def leave_early() -> Run:
+        run = Run(loop, endless, grace=0.0)
+        async with aclosing(run.follow_async()) as batches:
+            assert await anext(batches) == [TextDelta("said")]
+        return run
+
+    run = asyncio.run(leave_early())
+    assert endless.cancelled.wait(10)
+    assert run.events[-1] == RunStopped("user")
+
+
+def test_a_coroutine_whose_loop_is_gone_is_no_trouble_for_the_run(loop: LoopThread) -> None:
+    go_on = threading.Event()
+
+    async def waiting() -> AsyncGenerator[RunEvent]:
+        yield TextDelta("first")
+        await asyncio.to_thread(go_on.wait)
+        yield TextDelta("second")
+
+    run = Run(loop, waiting, grace=60.0)
+    follower = run.follow_async()
+    gone = asyncio.new_event_loop()
+    assert gone.run_until_complete(anext(follower)) == [TextDelta("first")]
+    gone.close()
+    go_on.set()
+    until(lambda: run.done)
+    assert run.events == (TextDelta("first"), TextDelta("second"))

@@ -435,8 +435,9 @@ def answered(app: App) -> Message:
     return run.message()
 
 
-def started(app: App) -> Run:
-    return app.chat.start(app.chat.accept_question("换表要钱吗？", options=AnswerOptions(search=True)))
+def started(app: App, *, may_be_reviewed: bool = True) -> Run:
+    options = AnswerOptions(search=True, may_be_reviewed=may_be_reviewed)
+    return app.chat.start(app.chat.accept_question("换表要钱吗？", options=options))
 
 
 @pytest.mark.parametrize("setting", ["auto", "always"])
@@ -463,6 +464,13 @@ def test_the_setting_decides_whether_the_model_is_asked(
     server.reply = in_turn([FREE], [f"1｜支持｜「{QUOTE}」"])
     answered(serve(CHECKS_JUDGE=setting))  # type: ignore[operator]
     assert len(server.requests) == calls
+
+
+def test_an_answer_whose_review_nobody_would_see_is_not_reviewed(server: OpenAIServer, serve: object) -> None:
+    server.reply = in_turn([FREE], [f"1｜支持｜「{QUOTE}」"])
+    run = started(serve(CHECKS_JUDGE="auto"), may_be_reviewed=False)  # type: ignore[operator]
+    assert [event.type for event in run.iter_events()][-3:] == ["checked", "answer", "usage"]
+    assert len(server.requests) == 1
 
 
 def test_ask_waits_for_the_reader(server: OpenAIServer, serve: object) -> None:

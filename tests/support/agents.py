@@ -102,6 +102,7 @@ def _runner(app: App, tools: Sequence[ToolFactory], changes: dict[str, Any]) -> 
         reader=app.reader,
         legal=app.legal,
         documents=app.documents,
+        mcp=app.mcp,
         tools=tools,
         sleep=no_patience,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -24,6 +24,8 @@ class FoundPages:
     """The title of each page, as the engine gives it."""
     refuses: bool = True
     """The second page does, and the third is always gone."""
+    waiting: int = 0
+    """Number of readers that have asked for the first page since it was closed."""
 
     def results_page(self) -> bytes:
         entries = [
@@ -43,7 +45,8 @@ def found_pages() -> Iterator[FoundPages]:
             if path == "/search":
                 self._send(200, world.results_page(), "application/json")
             elif path == "/news":
-                world.open.wait(20)
+                world.waiting += not world.open.is_set()
+                world.open.wait(60)
                 self._send(200, NEWS.encode())
             elif path == "/second" and not world.refuses:
                 self._send(200, NEWS.encode())
@@ -55,7 +58,8 @@ def found_pages() -> Iterator[FoundPages]:
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(BrokenPipeError, ConnectionResetError):  # the reader has gone
+                self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             pass

@@ -110,7 +110,7 @@ def page_of(app: App) -> Iterator[AppTest]:
 @contextmanager
 def agent_page(world: RunningAgent) -> Iterator[AppTest]:
     """The page in Agent mode, answered by this world."""
-    world.app._agent = world.runner
+    vars(world.app)["agent"] = world.runner
     with page_of(world.app) as page:
         yield choose(page, AGENT)
 

@@ -27,7 +27,7 @@ _ONE_AT_A_TIME = Path(tempfile.gettempdir()) / f"wenyuan-recognition-{os.getuid(
 def one_recognizer() -> Iterator[None]:
     """Wait until no other process of the tests recognizes text: it takes 600 MB. Skip where it is not installed."""
     if not is_recognition_installed():
-        pytest.skip("the extra of requirements-ocr.txt is not installed")
+        pytest.skip("the extra ocr is not installed")
     with FileLock(_ONE_AT_A_TIME, is_singleton=True), pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "is_recognition_installed", is_recognition_installed)
         yield

@@ -8,14 +8,14 @@ from typing import Any
 
 from core.app import App, build_app
 from core.llm.model import Model
+from core.search import SearchEngine
 from support.base import loaded
-from support.fake_engines import FakeEngine
 from support.scripted import ScriptedChatModel
 
 
 @contextmanager
 def scripted_app(
-    *, says: list[list[Any]], engines: Sequence[FakeEngine] | None = (), **environ: str
+    *, says: list[list[Any]], engines: Sequence[SearchEngine] | None = (), **environ: str
 ) -> Iterator[tuple[App, ScriptedChatModel]]:
     scripted = ScriptedChatModel(script=says)
     settings = loaded(**{"LLM_MODEL": "scripted:test", **environ})

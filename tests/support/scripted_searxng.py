@@ -24,6 +24,8 @@ class ScriptedSearxng:
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     """The words of every search. The check at a start of the app has none."""
+    parameters: list[dict[str, str]] = field(default_factory=list)
+    """All that each search asked for."""
 
 
 @contextmanager
@@ -32,9 +34,11 @@ def scripted_searxng(status: int = 200, **headers: str) -> Iterator[ScriptedSear
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            words = parse_qs(urlsplit(self.path).query).get("q", [""])[0]
+            asked_for = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+            words = asked_for.get("q", "")
             if words:
                 server.asked.append(words)
+                server.parameters.append(asked_for)
             body = json.dumps({"results": [FOUND]} if words else {"error": "No query"}).encode()
             status = server.status if words or server.status != 200 else 400
             self.send_response(status)

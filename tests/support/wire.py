@@ -43,6 +43,7 @@ class Wire:
         self._mark = mark
         self.query = query
         self.session_id = ""
+        self.theme: Any = None
         self._elements: list[Any] = []
         self._fragments: dict[int, str] = {}
         """By the place of the element in that list."""
@@ -114,6 +115,7 @@ class Wire:
                 raise AssertionError(f"it never came; what came was: {news}") from None
             if message.HasField("new_session"):
                 self.session_id = message.new_session.initialize.session_id
+                self.theme = message.new_session.custom_theme
             if message.HasField("page_info_changed"):
                 self.query = message.page_info_changed.query_string
             if message.delta.HasField("new_element"):

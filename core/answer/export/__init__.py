@@ -12,7 +12,7 @@ from datetime import tzinfo
 from core.answer.export.common import CheckStatutes, no_statute_check
 from core.answer.export.html_page import as_html
 from core.answer.export.json_file import as_json
-from core.answer.export.markdown_text import answer_as_markdown, as_markdown
+from core.answer.export.markdown_text import answer_as_markdown, as_markdown, references_as_markdown
 from core.answer.export.references import as_bibtex, as_csl_json, as_ris
 from core.answer.message import Message
 
@@ -25,6 +25,7 @@ __all__ = [
     "as_markdown",
     "as_ris",
     "as_word",
+    "references_as_markdown",
 ]
 
 

@@ -110,6 +110,8 @@ def _remark(event: events.RunEvent) -> str:
             return ""
         case events.ToolStarted() | events.ToolFinished() | events.TextDelta() | events.Checked() | events.Usage():
             return ""
+        case events.SourcesFound() | events.ApprovalAsked() | events.ApprovalAnswered():
+            return ""
         case events.RunStopped():
             return ""
         case _:

@@ -49,13 +49,17 @@ def answer_as_markdown(
     for name, lines in checks.items():
         if shown := "\n".join(f"- {escape_line(line)}" for line in lines):
             parts += [f"**{name}**", shown]
+    return "\n\n".join((*parts, *references_as_markdown(message, zone=zone))) + "\n"
+
+
+def references_as_markdown(message: Message, *, zone: tzinfo | None = None) -> list[str]:
+    """Return the lists of the sources of an answer: a heading and the lines of each."""
     accessed, places = common.format_day(message, zone), message.places
+    parts: list[str] = []
     for name, sources in common.source_lists(message):
-        parts += [
-            f"**{name}**",
-            "\n".join(_reference(source, accessed, places.get(source.number, ())) for source in sources),
-        ]
-    return "\n\n".join(parts) + "\n"
+        lines = (_reference(source, accessed, places.get(source.number, ())) for source in sources)
+        parts += [f"**{name}**", "\n".join(lines)]
+    return parts
 
 
 def _reference(source: Source, accessed: str, places: Sequence[Place]) -> str:

@@ -79,7 +79,12 @@ def _reference(number: int, uses: Sequence[tuple[int, Message, Source]], zone: t
         kind=kind,
         title=title,
         section=section,
-        site=source.collection_label or LIBRARY_LABELS.get(source.engine, "") or site_name(source.url, ""),
+        site=(
+            source.collection_label
+            or LIBRARY_LABELS.get(source.engine, "")
+            or site_name(source.url, "")
+            or source.tool_label
+        ),
         address=safe_web_address(source.url),
         published=source.published if source.published and _DAY.fullmatch(source.published) else "",
         accessed=common.format_day(answer, zone) if kind is Kind.PAGE else "",

@@ -155,9 +155,7 @@ class _Row:
     def _details(self, official: Sequence[str]) -> Markup:
         source = self._source
         known = " · ".join(filter(None, (site_name(source.url, self._app_url), describe_source(source))))
-        badge = (
-            Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
-        )
+        badge = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source, official) else _NOTHING
         return Markup('<p class="about">%s%s</p>') % (known, badge)
 
     def _text(self, pieces: Sequence[tuple[int, int]], spans: Sequence[tuple[_Use, TextSpan]]) -> Markup:

@@ -104,7 +104,7 @@ def source_panel_html(
 
 
 def _panel_row(source: Source, states: Mapping[int, str] | None, official: Iterable[str], app_url: str) -> Markup:
-    mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source.url, official) else _NOTHING
+    mark = Markup(' <span class="wy-badge">%s</span>') % OFFICIAL if is_official(source, official) else _NOTHING
     state = "" if states is None else states.get(source.number, NOT_CITED)
     known = " · ".join(filter(None, (state, describe_source(source))))
     is_brief = state == NOT_CITED and source.engine == LAWS  # ten whole articles would bury the pages below them

@@ -41,6 +41,10 @@ class Deadline:
             raise TimeoutError
         return left
 
+    def extend(self, seconds: float) -> None:
+        """Move the end by so many seconds: time passes that does not count."""
+        self._end += seconds
+
     # ── Divided ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def child(self) -> Deadline:

@@ -10,6 +10,7 @@ from core.base.settings.load import (
     load_settings,
     log_problems,
 )
+from core.base.settings.mcp_servers import EVERY_TOOL, MAX_SERVERS, McpServer, encode_page_servers
 from core.base.settings.model_choice import EMBEDDED, EMBEDDED_LABEL, ModelChoice, choose_model
 from core.base.settings.ownership import (
     SETUP_QUERY,
@@ -37,6 +38,7 @@ from core.base.settings.sections import (
     DocumentSettings,
     LimitsSettings,
     LlmSettings,
+    McpSettings,
     MetricsSettings,
     OpenaiSettings,
     PanelControl,
@@ -59,6 +61,7 @@ from core.base.settings.values import (
     Section,
     ValueFormat,
     Word,
+    parse_language,
     variable_name,
 )
 
@@ -66,7 +69,9 @@ __all__ = [
     "EDITABLE",
     "EMBEDDED",
     "EMBEDDED_LABEL",
+    "EVERY_TOOL",
     "LAW_SOURCES",
+    "MAX_SERVERS",
     "NOT_SET",
     "SETUP_QUERY",
     "SETUP_VALIDITY",
@@ -82,6 +87,8 @@ __all__ = [
     "LlmSettings",
     "LoadedSettings",
     "LowerCase",
+    "McpServer",
+    "McpSettings",
     "MetricsSettings",
     "ModelChoice",
     "Names",
@@ -109,6 +116,7 @@ __all__ = [
     "choose_model",
     "cookie_secret",
     "decode_values",
+    "encode_page_servers",
     "encode_values",
     "format_value",
     "is_claimed",
@@ -117,6 +125,7 @@ __all__ = [
     "load_settings",
     "log_problems",
     "merge_changes",
+    "parse_language",
     "resolve_changes",
     "variable_name",
     "with_owner",

@@ -213,6 +213,7 @@ _HARMLESS = (
 )
 
 
-def child_environment() -> dict[str, str]:
-    """Return the environment for child processes, without our keys."""
-    return {name: os.environ[name] for name in _HARMLESS if name in os.environ}
+def child_environment(extra_names: Iterable[str] = ()) -> dict[str, str]:
+    """Return the environment for child processes, without our keys. `extra_names`: variables that the administrator has
+    named for this one."""
+    return {name: os.environ[name] for name in (*_HARMLESS, *extra_names) if name in os.environ}

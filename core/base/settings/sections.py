@@ -6,12 +6,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from core.base.paths import USER_DIR
+from core.base.settings.mcp_servers import (
+    McpServer,
+    page_servers,
+    parse_page_servers,
+    parse_servers,
+    parse_tokens,
+    tokens_by_name,
+)
 from core.base.settings.values import (
     EDITABLE,
     UNPREFIXED,
@@ -46,6 +56,7 @@ from core.base.settings.values import (
     WholeSeconds,
     Word,
 )
+from core.base.visitors import LOCAL_NAMES
 
 DAY = 86_400
 
@@ -158,7 +169,7 @@ class LegalSettings(Section):
     case_words: Names = Field(("案例",), description="案例搜索附加的词；在 settings.yaml 中写 [] 表示不加")
     embedding: str = Field(
         "",
-        description="按意思查法条、案例和资料库的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。依据核验也用它：字句都不相近、意思却可能相近的，标为未核而不是未见。需要先安装 requirements-embedding.txt",
+        description="按意思查法条、案例和资料库的语义模型：一个放有 model.onnx 和 tokenizer.json 的目录，或模型库中的名称（如 Xenova/bge-small-zh-v1.5）；留空为按字词查。依据核验也用它：字句都不相近、意思却可能相近的，标为未核而不是未见。需要先装上附加组件 embedding，命令见「设置」页面的「诊断」",
     )
     built_in: Flag = Field(
         True,
@@ -284,6 +295,63 @@ class LimitsSettings(Section):
     )
     answers_at_once: Count = Field(60, ge=1, le=10_000, description="一台服务器同时进行的回答，多出的排队")
     model_calls_per_minute: Times = Field(1_000, ge=1, le=1_000_000, description="所有人合计，每分钟的模型调用")
+
+
+class ApiSettings(Section):
+    """The services for other programs: HTTP, the OpenAI protocol and MCP over HTTP."""
+
+    name = "api"
+    group = "接口"
+    enabled: Flag = Field(
+        False, description="是否让其他程序调用：/api/v1、OpenAI 协议 /v1、MCP /mcp；本机的程序可以不带令牌，其他要令牌"
+    )
+    hosts: Domains = Field(
+        (), description="除 localhost、IP 地址和 PUBLIC_URL 之外，程序还可以用哪些主机名调用接口；别的主机名一律拒绝"
+    )
+    tokens_by: Annotated[Literal["local", "login", "nobody"], LowerCase] = Field(
+        "local", description="谁可以在「设置」里建令牌：local 只有能修改设置的人，login 所有登录的帐号，nobody 没有人"
+    )
+    requests_per_minute: Times = Field(
+        120, ge=1, le=100_000, description="每个令牌每分钟的请求次数，令牌自己没有另定时；提问和搜索另有自己的上限"
+    )
+    body_megabytes: Count = Field(8, ge=1, le=100, description="每个请求最大多少 MB；上传文件另按资料库的上限")
+    timeout: Seconds = Field(300.0, ge=5, le=3600, description="一个请求最长的时间，回答也在内")
+
+
+class McpSettings(Section):
+    """MCP servers of others, whose tools the agent may use."""
+
+    name = "mcp"
+    group = "接口"
+    servers: Annotated[
+        tuple[McpServer, ...],
+        BeforeValidator(parse_servers),
+        ValueFormat("名称和各自的 command 或 url；环境变量写成 JSON"),
+    ] = Field(
+        (),
+        description="Agent 可以使用的外部 MCP 服务器，如 {time: {command: uvx mcp-server-time}, docs: {url: https://…/mcp}}；command 会在这台机器上启动，只能写在这里",
+    )
+    tokens: Annotated[SecretStr, AfterValidator(parse_tokens), ValueFormat("服务器名=令牌，逗号分隔")] | None = Field(
+        None, description="这些服务器的令牌"
+    )
+    page_servers: (
+        Annotated[SecretStr, AfterValidator(parse_page_servers), ValueFormat("在「设置」页面上填写"), EDITABLE] | None
+    ) = Field(None, description="在「设置」的「外部工具」里添加的服务器，只有网址，没有 command")
+    connect_timeout: Seconds = Field(30.0, ge=1, le=120, description="连接一个服务器、取得工具列表的时间")
+    wait: Seconds = Field(
+        5.0, ge=0, le=120, description="提问时最多等服务器连接多久；没有等到的继续连接，这一次不用它的工具"
+    )
+    call_timeout: Seconds = Field(30.0, ge=1, le=300, description="一次工具调用最长的时间，也不超过 Agent 的运行时间")
+    approval_timeout: Seconds = Field(
+        120.0, ge=5, le=600, description="工具不是只读的时，等读者允许的时间，不算在 Agent 的运行时间里"
+    )
+
+    @property
+    def all_servers(self) -> tuple[McpServer, ...]:
+        """The servers of the administrator, with their tokens, and those of the page that have another name."""
+        tokens = tokens_by_name(self.tokens)
+        own = {server.name: replace(server, token=tokens.get(server.name)) for server in self.servers}
+        return tuple(({server.name: server for server in page_servers(self.page_servers)} | own).values())
 
 
 class DataSettings(Section):
@@ -427,6 +495,12 @@ class PublicSettings(Section):
         description="对话之外显示的页面：法规与案例、资料库、运行看板、设置、帮助；不想让读者看到配置，就去掉 settings",
     )
 
+    @property
+    def is_unencrypted(self) -> bool:
+        """True if what is sent passes a network that others may listen to."""
+        address = urlsplit(self.url)
+        return address.scheme == "http" and address.hostname not in LOCAL_NAMES
+
 
 _PASSWORD = re.compile(r"://[^/@\s:]*:([^/\s]+)@")
 Kind = TypeVar("Kind", bound=Section)
@@ -447,6 +521,8 @@ class Settings(BaseModel):
     sources: SourcesSettings = SourcesSettings()
     panel: PanelSettings = PanelSettings()
     limits: LimitsSettings = LimitsSettings()
+    api: ApiSettings = ApiSettings()
+    mcp: McpSettings = McpSettings()
     data: DataSettings = DataSettings()
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
@@ -474,6 +550,7 @@ class Settings(BaseModel):
     def secrets(self) -> list[str]:
         """Return every secret value, for the log filter that removes them."""
         values = [value for section in self.sections for value in dict(section).values()]
+        values += [server.token for server in self.mcp.all_servers]
         keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
         return keys + [password for value in values for password in _PASSWORD.findall(str(value))]
 

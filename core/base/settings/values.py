@@ -35,6 +35,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
+from core.base.extras import REDIS
 from core.base.logs import redact
 from core.base.text import clean, one_line, shorten
 
@@ -71,7 +72,7 @@ def _none_as_empty(value: tuple[str, ...]) -> tuple[str, ...]:
     return () if value == ("none",) else value
 
 
-def _web_address(value: str) -> str:
+def parse_web_address(value: str) -> str:
     """Accept http(s)://host[:port][/path], and nothing that two URL parsers could read differently."""
     value = value.strip().rstrip("/")
     if any(character in value for character in "\\ \t\r\n<>\"'`{}|^") or not value.isascii():
@@ -89,7 +90,7 @@ def _web_address(value: str) -> str:
 
 
 def _web_addresses(value: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(_web_address(address) for address in value)
+    return tuple(parse_web_address(address) for address in value)
 
 
 def _domains(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -99,7 +100,8 @@ def _domains(value: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _language(value: str) -> str:
+def parse_language(value: str) -> str:
+    """Return a language code as it is usually written. Raise ValueError."""
     found = re.fullmatch(r"(auto|[a-z]{2,3})(?:[-_]([a-z]{2}))?", value, re.ASCII | re.IGNORECASE)
     if not found:
         raise ValueError("应是 auto 或语言代码，如 zh-CN、en")
@@ -136,6 +138,8 @@ def _redis_address(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("地址应以 redis:// 或 rediss:// 开头")
     _parseable(value)
+    if not REDIS.is_installed:
+        raise ValueError(f"{REDIS.missing}{REDIS.cure}".rstrip("。"))
     from redis import ConnectionPool, RedisError
 
     try:
@@ -201,10 +205,10 @@ def _mirrors(value: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         raise ValueError("应写成「来源名=网址」")
     if any("@" in address for _, _, address in pairs):  # readers are shown where a source is fetched from
         raise ValueError("网址里不能有用户名和密码")
-    return tuple((name.strip().lower(), _web_address(address)) for name, _, address in pairs)
+    return tuple((name.strip().lower(), parse_web_address(address)) for name, _, address in pairs)
 
 
-def _secret(value: SecretStr) -> SecretStr:
+def parse_secret(value: SecretStr) -> SecretStr:
     text = value.get_secret_value().strip()
     if not text.isascii() or any(character.isspace() or not character.isprintable() for character in text):
         raise ValueError("密钥中有空格、换行或非英文字符")
@@ -275,13 +279,13 @@ Folders = Annotated[tuple[str, ...], CommaList, AfterValidator(_folders), ValueF
 Domains = Annotated[
     tuple[str, ...], OrNone, CommaList, AfterValidator(_domains), ValueFormat("主机名，逗号分隔，或 none")
 ]
-Language = Annotated[Word, AfterValidator(_language), ValueFormat("auto 或语言代码，如 zh-CN、en")]
-Address = Annotated[str, AfterValidator(_web_address), ValueFormat("网址")]
+Language = Annotated[Word, AfterValidator(parse_language), ValueFormat("auto 或语言代码，如 zh-CN、en")]
+Address = Annotated[str, AfterValidator(parse_web_address), ValueFormat("网址")]
 Addresses = Annotated[tuple[str, ...], CommaList, AfterValidator(_web_addresses), ValueFormat("网址，逗号分隔")]
 Quotas = Annotated[tuple[Any, ...], CommaList, AfterValidator(_quotas), ValueFormat("引擎名=每分钟次数，逗号分隔")]
 Prices = Annotated[tuple[Any, ...], CommaList, AfterValidator(_prices), ValueFormat("模型名=输入价/输出价，逗号分隔")]
 Mirrors = Annotated[tuple[Any, ...], CommaList, AfterValidator(_mirrors), ValueFormat("来源名=网址，逗号分隔")]
-Secret = Annotated[SecretStr, AfterValidator(_secret)]
+Secret = Annotated[SecretStr, AfterValidator(parse_secret)]
 ApiKey = Annotated[Secret, ValueFormat("英文字符，请写在环境变量、secrets.toml 或「设置」页面里"), EDITABLE]
 DatabaseAddress = Annotated[Secret, AfterValidator(_database_address), ValueFormat("postgresql+psycopg:// 开头的地址")]
 RedisAddress = Annotated[Secret, AfterValidator(_redis_address), ValueFormat("redis:// 或 rediss:// 开头的地址")]
@@ -341,7 +345,7 @@ def variable_name(section: str, key: str) -> str:
     return (key if section == UNPREFIXED else f"{section}_{key}").upper()
 
 
-Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agent", "提问的上限", "数据与运行"]
+Group = Literal["搜索", "引擎", "法规与案例", "模型", "对话与 Agent", "提问的上限", "接口", "数据与运行"]
 """Groups of settings, in the order in which they are shown."""
 
 

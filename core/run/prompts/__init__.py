@@ -83,14 +83,19 @@ def answer_prompt(
     system: str,
     today: date,
     turns: Sequence[tuple[str, str]] = (),
-    history_text: str = "",
+    preface: str = "",
 ) -> list[tuple[str, str]]:
-    """Return the messages of a prompt. `context`: the sources, or why there are none. `turns` or `history_text`: the
-    conversation so far, as messages or as text."""
+    """Return the messages of a prompt. `context`: the sources, or why there are none. `turns`: the conversation so far as
+    messages. `preface`: what stands before all that: the wishes of the caller, and the conversation as text."""
     template = _question_template(system, context)
     asked = fill_template(template, context=context, question=question) if context else question
     return [
         ("system", fill_template(system, date=today.isoformat())),
         *turns,
-        ("human", f"{history_text}\n{asked}" if history_text else asked),
+        ("human", f"{preface}\n{asked}" if preface else asked),
     ]
+
+
+def instructions_text(instructions: str) -> str:
+    """Return what the caller wishes of the answer, as it stands before the question; empty where nothing is wished."""
+    return f"{fill_template('instructions', instructions=instructions)}\n" if instructions else ""

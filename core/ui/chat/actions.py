@@ -13,7 +13,7 @@ from core.app import App
 from core.base.errors import AppError, InputError
 from core.base.logs import add_log_ids
 from core.reading import Page
-from core.run import AnswerOptions, AnswerService, Question
+from core.run import ABOUT_FILES, AnswerOptions, AnswerService, Question
 from core.search.types import DOCUMENTS, Source
 from core.store import ChosenCollection, ConversationNotFound, StoreError
 from core.ui import conversation_sync, document_access, identity, session, visitor_preferences
@@ -61,9 +61,9 @@ def _handle_input(app: App, typed: str, files: Sequence[UploadedFile] = ()) -> N
         chat.refusal = unread + attachments.NOT_SENT * bool(typed.strip())
         st.session_state[session.CHAT_INPUT] = typed
     elif chat.scans and files:
-        chat.scanned_question = typed if typed.strip() else attachments.DEFAULT_QUESTION
+        chat.scanned_question = typed if typed.strip() else ABOUT_FILES
     elif typed.strip() or chat.waiting_files:
-        ask(app, typed if typed.strip() else attachments.DEFAULT_QUESTION)
+        ask(app, typed if typed.strip() else ABOUT_FILES)
         chat = session.chat()
         if chat.refusal:
             chat.refusal += STILL_IN_BOX
@@ -123,6 +123,7 @@ def _accept_question(
         session_cache=session.session_cache(),
         choices=settings_panel.current_choices(app),
         own_model=own_key.session_model(),
+        has_reader=True,
     )
     try:
         question = app.chat.accept_question(text, options=options)

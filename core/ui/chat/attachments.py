@@ -12,14 +12,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core.answer import ATTACHED
 from core.app import App
 from core.reading import FileError, FileReading, Page, Reader
+from core.run import MAX_ATTACHED_FILES
 from core.ui import conversation_sync, session
 from core.ui.escape import escape_label
 from core.ui.uploads import ChatInputResult
 
-MAX_FILES = 10
-"""Largest number of files that go with one question: its own, and the newest of those before."""
-DEFAULT_QUESTION = "请概括附件的主要内容。"
-"""Question asked if files were sent without text."""
 NOT_SENT = "问题还没有发送，还在输入框里；再发送一次，就不带读不出的文件提问。"
 
 
@@ -102,7 +99,7 @@ def _detach(file: Page) -> None:
 def files_for_question(app: App, own_files: Sequence[Page]) -> tuple[Page, ...]:
     """Return the question's own files, then those attached before it, newest first."""
     before = [file for files in reversed(conversation_sync.attached_files(app).values()) for file in files]
-    return tuple({file.address: file for file in (*own_files, *before)}.values())[:MAX_FILES]
+    return tuple({file.address: file for file in (*own_files, *before)}.values())[:MAX_ATTACHED_FILES]
 
 
 def file_chips(names: Sequence[str]) -> Markup:

@@ -24,6 +24,7 @@ from core.search.types import Source
 from core.ui import advice, conversation_sync, session
 from core.ui.chat import citation_check, settings_panel, source_panel, transcript
 from core.ui.chat.answer import UPDATES_PER_SECOND, AnswerView
+from core.ui.chat.approval_box import ApprovalBoxes
 from core.ui.chat.steps import Steps, draw_steps
 from core.ui.escape import draw_html, escape_label
 from core.ui.settings import own_key
@@ -133,6 +134,7 @@ class LiveView:
         self._sources, self._rail = above.empty(), above.empty()
         self._mode = run.mode
         self._steps = Steps(above, key=run.id, rail=self._rail)
+        self._approvals = ApprovalBoxes(run)
         self._notices = st.container()
         self._save_problem = st.empty()
         self._problem = ""
@@ -181,8 +183,12 @@ class LiveView:
                 self._unread.discard(source.number)
                 if not self._unread and not self._tools:
                     self._waiting.begin(WAITING_FOR_MODEL)
-            case events.SourcesGiven(sources=sources):
+            case events.SourcesGiven(sources=sources) | events.SourcesFound(sources=sources):
                 self._add_sources(sources)
+            case events.ApprovalAsked():
+                self._approvals.ask(event)
+            case events.ApprovalAnswered():
+                self._approvals.remove(event)
             case events.PartsStarted():
                 self._waiting.hide()
             case events.PartRead():
@@ -218,6 +224,7 @@ class LiveView:
     def finish(self, entry: Message, check: AnswerCheck | None) -> None:
         """Draw the complete answer, each part in the place of the one that grew: what is read does not move."""
         self._waiting.hide()
+        self._approvals.remove_all()
         self._steps.hide_last_line()
         source_panel.draw(self._app, entry, is_last=True, place=self._sources)
         draw_steps(entry.events, key=entry.id, seconds=entry.seconds, place=self._rail)

@@ -10,14 +10,14 @@ import streamlit as st
 from markupsafe import Markup
 
 from core.answer.events import SearchFinished
+from core.answer.step_words import provider_label, search_summary
 from core.app import App
-from core.base.text import one_line, time_ago
+from core.base.text import one_line
 from core.search import MAX_LENGTH, describe_filters, unsupported_filters
 from core.search.types import DOCUMENTS, Attempt, AttemptOutcome, SearchResponse
 from core.ui.advice import advice_html, pause_words
 from core.ui.chat import actions
 from core.ui.escape import draw_html
-from core.ui.labels import provider_label
 
 AGAIN_HELP = "不用缓存，暂停的引擎也再试一次，然后重新回答。"
 QUERY_HELP = "可以改成别的词，再为同一个问题重新搜索。清空后用问题的原话搜索。"
@@ -49,47 +49,6 @@ def _search_form(app: App, query: str, key: str) -> None:
         st.form_submit_button("重新搜索", icon=":material/refresh:", help=AGAIN_HELP, on_click=again)
 
 
-def summary(response: SearchResponse, *, shown: int = 0) -> str:
-    """Return one line: engine, number of results, time and cache age. `shown` is the number given to the model, if
-    known."""
-    if response.provider == DOCUMENTS:
-        return _documents_summary(response)
-    if was_paused(response):
-        only = f" · 只查了{provider_label(response.provider)}" if response.provider else ""
-        return f"引擎暂停中，没有联网搜索{only}"
-    if not response.provider:
-        return "没有搜索" if was_not_tried(response) else "搜索没有成功"
-    found = f"{len(response.results)} 条" if response.results else "没有找到结果"
-    if 0 < shown < len(response.results):
-        found += f"，取用 {shown} 条"
-    parts = [provider_label(response.provider), found, f"{response.search_time:.1f} 秒"]
-    if response.failure:
-        parts = ["联网搜索没有成功", f"只查了{provider_label(response.provider)}", *parts[1:]]
-    if response.from_cache:
-        parts.append(f"{'旧' if response.stale else ''}缓存 · {time_ago(response.cache_age or 0).strip()}")
-    return " · ".join(parts)
-
-
-def _documents_summary(response: SearchResponse) -> str:
-    """Return where in the reader's collections how much was found."""
-    if response.failure:
-        return "资料没有查成"
-    names = "".join(f"「{name}」" for name in dict.fromkeys(result.source for result in response.results))
-    found = f"在资料{names}中找到 {len(response.results)} 处" if names else "在资料中没有找到"
-    return f"{found} · {response.search_time:.1f} 秒"
-
-
-def was_not_tried(response: SearchResponse) -> bool:
-    """Return whether the model could have searched and chose not to."""
-    return bool(response.attempts) and all(attempt.outcome is AttemptOutcome.SKIPPED for attempt in response.attempts)
-
-
-def was_paused(response: SearchResponse) -> bool:
-    """Return whether the web was not asked, because its engines had failed shortly before."""
-    tried = any(attempt.outcome is AttemptOutcome.FAILED for attempt in response.attempts)
-    return bool(response.failure) and not tried and any(attempt.was_paused for attempt in response.attempts)
-
-
 def query_html(query: str, asked: str = "") -> Markup:
     """Return the query, and the reader's own words if they differ."""
     return row_html("搜索词", query) + (row_html("原话", one_line(asked)) if asked else Markup())
@@ -99,7 +58,7 @@ def entry_html(response: SearchResponse, asked: str = "") -> Markup:
     lines = [query_html(response.query.text, asked)]
     if limits := describe_filters(response.query):
         lines.append(row_html("条件", " · ".join(limits)))
-    lines.append(row_html("结果", summary(response)))
+    lines.append(row_html("结果", search_summary(response)))
     if response.attempts and response.provider != DOCUMENTS:  # no engine was asked
         heads = Markup("<tr><th>引擎</th><th>结果</th><th>用时</th><th>说明</th></tr>")
         rows = Markup().join(map(_attempt_html, response.attempts))

@@ -64,14 +64,13 @@ def _title(sources: Sequence[Source], official: Sequence[str], *, are_unused: bo
 
 
 def _site(source: Source) -> str:
-    return (
-        source.collection_label or LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url()) or source.title
-    )
+    site = LIBRARY_LABELS.get(source.engine) or site_name(source.url, app_url())
+    return source.collection_label or site or source.tool_label or source.title
 
 
 def _chip(site: str, sources: Sequence[Source], official: Sequence[str]) -> str:
     numbers = "、".join(str(source.number) for source in sources[:MAX_NUMBERS]) + "…" * (len(sources) > MAX_NUMBERS)
-    mark = f" · {OFFICIAL}" if is_official(sources[0].url, official) else ""
+    mark = f" · {OFFICIAL}" if is_official(sources[0], official) else ""
     return f":gray-badge[**{numbers}** {escape_label(site)}{mark}]"
 
 

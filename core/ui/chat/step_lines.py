@@ -16,9 +16,9 @@ from markupsafe import Markup
 
 from core.answer import events, passages_html, reading_status, references_html, results_html
 from core.answer.events import SearchFinished
+from core.answer.step_words import LOOK_UPS, TOOL_NAMES, search_summary, was_not_tried
 from core.base.text import clean, one_line, shorten
 from core.base.web_addresses import host_of
-from core.legal.entities import LAWS
 from core.run import PageRequest
 from core.search.types import DOCUMENTS, SearchResponse, Source
 from core.ui.chat import search_ledger
@@ -30,16 +30,6 @@ MAX_BRIEF_LENGTH = 60
 MAX_LIVE_THOUGHT = 600
 """Number of characters of a growing thought that are shown. All of it, sent again and again, would be megabytes."""
 RUNNING, NOT_FINISHED, STOPPED, ONLY_SNIPPET = "进行中", "没有完成", "已停止", "仅摘要"
-TOOL_NAMES = {
-    "web_search": "搜索",
-    "regulation_search": "查法规",
-    "case_search": "查案例",
-    "read_page": "阅读",
-    "document_search": "查资料",
-    "read_document": "读资料",
-}
-LOOK_UPS = {LAWS: "查法规", DOCUMENTS: "查资料"}
-"""Names of the searches that the program makes in a library."""
 
 State = Literal["running", "done", "partial", "stopped", "failed"]
 """The state of a step. `partial`: pages were not read, and the answer has their snippets. `stopped`: by the reader."""
@@ -194,7 +184,7 @@ class SearchLine(StepLine):
     @property
     def facts(self) -> str:
         if self.found is not None:
-            return search_ledger.summary(self.found.response, shown=len(self.found.sources))
+            return search_summary(self.found.response, shown=len(self.found.sources))
         own = f"原话：{shorten(one_line(self._asked), 30)} · " if self._asked else ""
         return own + {"running": RUNNING, "stopped": STOPPED}.get(self.state, NOT_FINISHED)
 
@@ -368,7 +358,7 @@ class ToolLine(StepLine):
         self._pages = [f"（{pages}）"] if (pages := started.arguments.get("pages")) else []
         self._others = {name: value for name, value in started.arguments.items() if value and value != asked}
         self._app_url = app_url
-        self._summary, self._ok = "", True
+        self._summary, self._ok, self._seconds = "", True, 0.0
 
     def search(self, query: str) -> None:
         self._asked, self.is_changed = one_line(query), True
@@ -389,8 +379,8 @@ class ToolLine(StepLine):
             self.reading.note_given(source)
             self.is_changed = True
 
-    def finish(self, summary: str, *, ok: bool) -> None:
-        self._summary, self._ok = summary, ok
+    def finish(self, summary: str, *, ok: bool, seconds: float = 0.0) -> None:
+        self._summary, self._ok, self._seconds = summary, ok, seconds
         if self.reading:
             self.reading.end()
         is_partial = self.reading is not None and self.reading.snippet_count > 0
@@ -436,7 +426,7 @@ class ToolLine(StepLine):
         if not self._ok:
             return f"失败：{shorten(one_line(self._summary), MAX_BRIEF_LENGTH)}"
         if self.found is not None:
-            return search_ledger.summary(self.found.response, shown=len(self.found.sources))
+            return search_summary(self.found.response, shown=len(self.found.sources))
         return self._summary if self.tool == "read_document" else "完成"
 
     @property
@@ -458,9 +448,68 @@ class ToolLine(StepLine):
         return self.reading is not None and self.reading.is_open
 
 
+WAITS_FOR_READER = "等你允许"
+_APPROVALS: dict[events.ApprovalOutcome, str] = {
+    "allowed": "你允许了",
+    "refused": "你没有允许",
+    "timeout": "没有等到你的选择",
+    "nobody": "没有人可以按「允许」",
+}
+
+
+class ForeignToolLine(ToolLine):
+    """A call of a tool of a foreign MCP server, with what the reader said to it and the sources that it brought."""
+
+    def __init__(self, started: events.ToolStarted, app_url: str) -> None:
+        super().__init__(started, app_url)
+        self._server = started.server
+        self._arguments = started.arguments
+        self._waits = False
+        self._answer = ""
+        self._sources: tuple[Source, ...] = ()
+
+    def ask_reader(self) -> None:
+        self._waits = self.is_changed = True
+
+    def note_answer(self, outcome: events.ApprovalOutcome) -> None:
+        self._waits, self._answer, self.is_changed = False, _APPROVALS[outcome], True
+
+    def add_sources(self, sources: tuple[Source, ...]) -> None:
+        self._sources, self.is_changed = sources, True
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}「{shorten(self._asked, 40)}」" if self._asked else self.name
+
+    @property
+    def badge(self) -> str:
+        return "外部工具"
+
+    @property
+    def facts(self) -> str:
+        if self.state == "running":
+            return WAITS_FOR_READER if self._waits else RUNNING
+        if self.state == "stopped":
+            return STOPPED
+        told = shorten(one_line(self._summary), MAX_BRIEF_LENGTH)
+        parts = [told if self._ok else f"失败：{told}", f"{self._seconds:.1f} 秒" if self._seconds >= 0.05 else ""]
+        return " · ".join(filter(None, parts))
+
+    @property
+    def details(self) -> Markup:
+        row_html = search_ledger.row_html
+        rows = [row_html("服务器", self._server), row_html("工具", self.tool.removeprefix(f"{self._server}."))]
+        rows += [row_html(name, one_line(value)) for name, value in self._arguments.items()]
+        rows += [row_html("是否允许", self._answer)] if self._answer else []
+        rows += [row_html("结果", self._summary)] if self._summary else []
+        if self._sources:
+            rows.append(references_html(self._sources, app_url=self._app_url))
+        return Markup().join(rows)
+
+
 def has_search_failed(response: SearchResponse) -> bool:
     """Return whether a web search was wanted and failed. Results of built-in libraries do not count."""
-    return bool(response.failure) or not (response.provider or search_ledger.was_not_tried(response))
+    return bool(response.failure) or not (response.provider or was_not_tried(response))
 
 
 def found_html(found: SearchFinished, app_url: str) -> Markup:
@@ -519,7 +568,16 @@ class StepLines:
                 self._tool_started(event)
             case events.ToolFinished():
                 if call := self._calls.get(event.call_id):
-                    call.finish(event.summary, ok=event.ok)
+                    call.finish(event.summary, ok=event.ok, seconds=event.seconds)
+            case events.SourcesFound():
+                if isinstance(line := self._calls.get(event.call_id), ForeignToolLine):
+                    line.add_sources(event.sources)
+            case events.ApprovalAsked():
+                if isinstance(line := self._calls.get(event.call_id), ForeignToolLine):
+                    line.ask_reader()
+            case events.ApprovalAnswered():
+                if isinstance(line := self._calls.get(event.call_id), ForeignToolLine):
+                    line.note_answer(event.outcome)
             case events.TextDelta():
                 self._end_thinking()
             case events.Answer(text=text):
@@ -546,7 +604,7 @@ class StepLines:
         if self._thinking is not None and len(self._thinking.text.strip()) <= MAX_BRIEF_LENGTH:
             self._thinking.is_announcement = True
         self._end_thinking()
-        line = ToolLine(started, self._app_url)
+        line = (ForeignToolLine if started.server else ToolLine)(started, self._app_url)
         self._calls[started.call_id] = line
         self.lines.append(line)
 
@@ -589,7 +647,7 @@ class StepLines:
             if reading is not None:
                 reading.note_given(source)
         # A file of a collection stands in the line of the search that has found it.
-        files = [one for one in given.sources if one.read == "file" and not (one.collection or one.given_parts)]
+        files = [one for one in given.sources if one.is_own_file and not one.given_parts]
         if files and not given.call_id:
             self.lines.append(GivenLine(files))
 
@@ -626,6 +684,7 @@ class StepLines:
             "查资料 {} 次": searched.count("查资料") + calls.count("document_search"),
             "查法规 {} 次": searched.count("查法规") + calls.count("regulation_search"),
             "查案例 {} 次": calls.count("case_search"),
+            "外部工具 {} 次": sum(isinstance(line, ForeignToolLine) for line in self.lines),
             "读资料 {} 次": calls.count("read_document"),
             "阅读 {} 页": pages,
         }

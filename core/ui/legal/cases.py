@@ -186,7 +186,7 @@ def _draw_whole(legal: LegalServices, case: CourtCase) -> None:
         draw_html(Markup('<div class="wy-law">%s</div>') % article_html(text))
         if title == parts[0][0]:
             _draw_related_laws(legal, case)
-    if cited := legal.findings_in_judgment(case.text, case.date):
+    if cited := legal.checks.findings_in_judgment(case.text, case.date):
         st.subheader("引用的法条", anchor=False)
         statute_findings.draw(cited, key=f"cited-{case.id}")
     whole = st.expander(
@@ -205,7 +205,7 @@ def _draw_related_laws(legal: LegalServices, case: CourtCase) -> None:
     if not related:
         return
     st.subheader(RELATED_LAWS, anchor=False)
-    if findings := legal.findings_in_judgment(related, case.date):
+    if findings := legal.checks.findings_in_judgment(related, case.date):
         statute_findings.draw(findings, key=f"related-{case.id}")
     else:
         draw_html(Markup('<div class="wy-law">%s</div>') % article_html(related))

@@ -150,7 +150,7 @@ def _check_drafts(legal: LegalServices, drafts: Sequence[Draft], as_of: Period |
         key = (draft.text, as_of, legal.library.version, date.today())
         now[key] = known[key] if key in known else _checked(legal, draft.text, as_of)
         statutes, review = now[key]
-        yield DraftFindings(draft, statutes, review, legal.check_cases(draft.text))
+        yield DraftFindings(draft, statutes, review, legal.checks.check_cases(draft.text))
 
 
 def _checked(

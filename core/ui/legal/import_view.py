@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from core.app import App
 from core.base.errors import AppError
+from core.base.paths import COMMAND
 from core.base.text import shorten
 from core.legal import (
     DOWNLOAD,
@@ -36,9 +37,9 @@ _SOURCES_LENGTH = 600
 _SHOWN_REASONS = 100
 _SHOWN_CHANGES = 500
 _REFUSALS = {
-    "local": "只有这个安装的管理者才能在这里导入：导入的内容会成为所有人查询和核验的依据。管理者请在运行问源的电脑上执行 python -m core setup-link，用这个浏览器打开它打印的链接，或直接运行 python -m core law import 路径。",
+    "local": f"只有这个安装的管理者才能在这里导入：导入的内容会成为所有人查询和核验的依据。管理者请在运行问源的电脑上执行 {COMMAND} setup-link，用这个浏览器打开它打印的链接，或直接运行 {COMMAND} law import 路径。",
     "login": "登录之后才能导入：导入的内容会成为所有人查询和核验的依据。",
-    "nobody": "这里不能从页面导入，管理员可以运行 python -m core law import 路径。",
+    "nobody": f"这里不能从页面导入，管理员可以运行 {COMMAND} law import 路径。",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
+from core.answer.step_words import search_summary
 from core.base.text import one_line, shorten
 from core.legal import LegalServices, short_link
 from core.legal.entities import LawStatus
@@ -84,7 +85,7 @@ def draw_exports(name: str, files: Mapping[str, Callable[[], str]], *, key: str)
 
 def draw_web_results(response: SearchResponse, library_name: str) -> None:
     """Draw results of the web search that replaces the library."""
-    st.caption(f"{library_name}没有找到，以下是网上的结果：{escape_label(search_ledger.summary(response))}")
+    st.caption(f"{library_name}没有找到，以下是网上的结果：{escape_label(search_summary(response))}")
     draw_results(response.results)
     with st.expander("搜索记录", icon=":material/receipt_long:"):
         draw_html(search_ledger.entry_html(response))

@@ -13,6 +13,7 @@ import streamlit as st
 from core.app import App
 from core.base.errors import AppError
 from core.base.logs import hide_typed_key_in_logs
+from core.base.paths import COMMAND
 from core.base.settings import Settings, SettingsNotSaved, is_claimed, with_owner
 from core.llm import (
     LOCAL_SERVICES,
@@ -43,7 +44,7 @@ KEY, ADDRESS, MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_MODEL"
 MIN_KEY_LENGTH = 8
 REFUSALS = {
     "local": "只有这个安装的管理者才能在这里修改：密钥由保存它的人付费，连接的模型由所有人使用。"
-    "管理者请在运行问源的电脑上执行 `python -m core setup-link`，用这个浏览器打开它打印的链接。",
+    f"管理者请在运行问源的电脑上执行 `{COMMAND} setup-link`，用这个浏览器打开它打印的链接。",
     "login": "只有 SETTINGS_ADMINS 名单里的帐号登录之后，才能在这里修改。",
     "nobody": "这里不能从页面修改，请用环境变量或 settings.yaml。",
 }

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.app import App
 from core.base.errors import AppError
+from core.base.paths import COMMAND
 from core.base.settings import NOT_SET, SettingEntry, format_value, list_settings
 from core.doctor import DiagnosisResult, DoctorCheck, EngineState, engine_states, searxng_settings, try_engines
 from core.llm import estimate_tokens
@@ -24,7 +25,7 @@ from core.ui.advice import advice_html, pause_words
 from core.ui.escape import draw_html, escape_label
 from core.ui.frame import draw_open_tab, draw_warning
 from core.ui.labels import MODES, ORIGINS
-from core.ui.settings import connect, engine_form, model_settings
+from core.ui.settings import api_tokens, connect, engine_form, model_settings, tool_servers
 
 ENGINE_TESTS = "engine_tests"
 ROLES = {"system": "系统消息", "human": "用户消息"}
@@ -54,9 +55,11 @@ def draw(app: App) -> None:
     parts: dict[str, Callable[[App], None]] = {
         "模型": model_settings.draw,
         "引擎": partial(_draw_engines, engines=engines),
+        "外部工具": tool_servers.draw,
         "配置": _draw_configuration,
         "诊断": _draw_diagnosis,
         "提示词": _draw_prompts,
+        "接口": api_tokens.draw,
     }
     draw_open_tab(parts, app, key="settings_part")
 
@@ -185,7 +188,7 @@ def _test_result(test: DoctorCheck | None, *, testing: bool) -> Markup:
 
 
 def _draw_diagnosis(app: App) -> None:
-    st.caption("与 python -m core doctor 相同：检查配置、数据、模型和每个引擎，需要几秒到一分钟。")
+    st.caption(f"与 {COMMAND} doctor 相同：检查配置、数据、模型和每个引擎，需要几秒到一分钟。")
     is_requested = st.button("运行诊断", icon=":material/stethoscope:", type="primary")
     progress = st.empty()
     if is_requested:

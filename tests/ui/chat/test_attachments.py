@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.answer.message import Message
 from core.app import App
+from core.run import ABOUT_FILES
 from core.ui import identity
-from core.ui.chat.attachments import DEFAULT_QUESTION
 from support import web_pages as pages
 from support.openai_server import OpenAIServer, openai_server
 from support.pages import ask, html, open_page, put_back, rerun, serving, values
@@ -124,7 +124,7 @@ def test_no_more_files_than_a_question_may_have(app: App, server: OpenAIServer) 
 
 def test_files_without_a_word_are_summed_up(app: App, server: OpenAIServer) -> None:
     page = attach(open_page(), "", ("租约.docx", LEASE))
-    assert page.session_state["chat"].messages[0].text == DEFAULT_QUESTION
+    assert page.session_state["chat"].messages[0].text == ABOUT_FILES
     assert RENT in prompt(server)
 
 

@@ -84,4 +84,5 @@ def test_an_answer_without_sources_says_so_and_keeps_the_ledger() -> None:
     ],
 )
 def test_official_is_a_name_and_what_is_below_it(url: str, official: bool) -> None:
-    assert is_official(url, ("gov.cn",)) is official
+    assert is_official(Source(1, "甲", url, ""), ("gov.cn",)) is official
+    assert not is_official(Source(1, "甲", url, "", tool="notes.search"), ("gov.cn",)), "it may name any address"

