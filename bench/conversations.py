@@ -20,7 +20,8 @@ from core.answer.message import Message
 from core.answer.stored_message import encode_message
 from core.store import ConversationStore, Database
 from core.store.backends import PostgresServer, SqliteFile
-from core.store.conversations import digest, pack
+from core.store.conversations import pack
+from core.store.ids import digest
 from core.store.tables import conversations, messages, visits
 from core.store.text_pairs import pairs_of
 

@@ -226,7 +226,7 @@ def two_hours(questions: int = 2_400) -> Iterator[Row]:
                     assert not page.exception
                 memory.append(resident())
         app.metrics.flush()
-        recorded = len(app.metrics.store.latest_answers(0, questions + 1))
+        recorded = len(app.metrics_store.latest_answers(0, questions + 1))
         core.app.close_shared_app()
         logging.disable(logging.NOTSET)
     fifth = len(memory) // 5
