@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING
 
-from core.base.embedding import Embedder
 from core.base.errors import AppError
 from core.base.http import trust_fake_addresses
 from core.base.logs import configure_logging, hide_in_logs
+from core.base.parts import LazyPart, has_built
+from core.base.rate_limits import MinuteCounter
 from core.base.redis_link import RedisLink
 from core.base.settings import (
     LoadedSettings,
@@ -26,14 +27,9 @@ from core.base.settings import (
 from core.base.text import clean
 from core.base.threads import LoopThread
 from core.base.tuning import exempt_from_garbage_collection, switch_tuning
-from core.chat import ChatService
-from core.checks import MeaningComparison
-from core.documents import DocumentLibrary, WatchedFolders
-from core.legal import may_cite, may_name_case
 from core.llm import Model, ModelCallLimit
-from core.metrics import MetricsRecorder
-from core.reading import Reader, ReadingSettings
-from core.run import Admission, AnswerChecks, AnswerSaver, Configured
+from core.reading import ReadingSettings
+from core.run import Configured
 from core.search import (
     ClosableEngine,
     EngineChain,
@@ -46,34 +42,50 @@ from core.search import (
     effective_query,
     engine_sections,
 )
-from core.store import (
-    ConversationStore,
-    Database,
-    MetricsStore,
-    Outbox,
-    PreferenceStore,
-    ReadPageStore,
-    SavedSettingsTable,
-    SharedFiles,
-    Upkeep,
-)
 
 if TYPE_CHECKING:
     from core.agent import AgentRunner
+    from core.base.embedding import Embedder
+    from core.chat import ChatService
     from core.doctor import Diagnosis
+    from core.documents import DocumentLibrary, WatchedFolders
     from core.legal import LegalServices, StatuteCheck
+    from core.mcp_client import McpServers
+    from core.metrics import MetricsRecorder
+    from core.reading import Reader
+    from core.run import AnswerChecks, AnswerSaver
+    from core.search.types import SearchEnd
+    from core.store import (
+        ConversationStore,
+        Database,
+        MetricsStore,
+        Outbox,
+        PreferenceStore,
+        ReadPageStore,
+        TokenStore,
+        Upkeep,
+    )
 
 log = logging.getLogger(__name__)
 
 
 class App:
-    """The long-lived objects of a process. Thread-safe, and built once: what saved settings change is in `configured`."""
+    """The long-lived objects of a process. Thread-safe, and built once: what saved settings change is in `configured`.
+    A command builds what it uses; a server builds all at its start."""
 
     def __init__(
-        self, loaded: LoadedSettings, *, model: Model | None = None, engines: Sequence[SearchEngine] | None = None
+        self,
+        loaded: LoadedSettings,
+        *,
+        model: Model | None = None,
+        engines: Sequence[SearchEngine] | None = None,
+        for_command: bool = False,
     ) -> None:
-        self.database = Database.from_settings(loaded.values)
-        self.saved_settings = _saved_settings_store(loaded.values, self.database)
+        self.building = threading.RLock()
+        self._for_command = for_command
+        self._lock = threading.Lock()
+        self._configured_first = loaded.values
+        self.saved_settings = self._saved_settings_store()
         loaded = loaded.with_saved(self.saved_settings.read())
         settings = loaded.values
         trust_fake_addresses(settings.network.fake_addresses)
@@ -81,37 +93,200 @@ class App:
         self.loop = LoopThread()
         self.redis = RedisLink.from_settings(settings)
         self.model_limit = ModelCallLimit.from_settings(settings, self.redis)
-        self.metrics = MetricsRecorder(MetricsStore(self.database), settings.metrics)
         self._cache = ResultCache.from_settings(settings, self.redis)
         self._limits = SearchLimits.from_settings(settings, self.redis)
-        self._lock = threading.Lock()
-        self._building = threading.RLock()
-        self._agent: AgentRunner | None = None
-        self._legal: LegalServices | None = None
         self.configured = self._configure(loaded, model, None if engines is None else EngineChain(tuple(engines), ()))
-        self.reader = Reader.from_settings(settings, link=self.redis)
-        self._embedder = Embedder(settings.legal.embedding) if settings.legal.embedding else None
-        self.checks = AnswerChecks(MeaningComparison(self._embedder) if self._embedder else None)
-        self.chat = ChatService(
+
+    # ── Parts ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @LazyPart
+    def database(self) -> Database:
+        from core.store import Database
+
+        return Database.from_settings(self._configured_first)
+
+    @LazyPart
+    def metrics(self) -> MetricsRecorder:
+        from core.metrics import MetricsRecorder
+        from core.store import RecordFile
+
+        left = RecordFile(self.settings.data_dir / "database" / "records-of-commands.jsonl")
+        if self._for_command:
+            return MetricsRecorder(left, self.settings.metrics)
+        store, take = self.metrics_store, partial(left.move_to, self.metrics_store)
+        return MetricsRecorder(store, self.settings.metrics, take_left_records=take)
+
+    @LazyPart
+    def metrics_store(self) -> MetricsStore:
+        from core.store import MetricsStore
+
+        return MetricsStore(self.database)
+
+    @LazyPart
+    def reader(self) -> Reader:
+        from core.reading import Reader
+
+        return Reader.from_settings(self.settings, link=self.redis)
+
+    @LazyPart
+    def embedder(self) -> Embedder | None:
+        from core.base.embedding import Embedder
+
+        return Embedder(self.settings.legal.embedding) if self.settings.legal.embedding else None
+
+    @LazyPart
+    def checks(self) -> AnswerChecks:
+        from core.checks import MeaningComparison
+        from core.run import AnswerChecks
+
+        return AnswerChecks(MeaningComparison(self.embedder) if self.embedder else None)
+
+    @LazyPart
+    def chat(self) -> ChatService:
+        from core.chat import ChatService
+        from core.run import Admission
+
+        return ChatService(
             self.latest_configured,
             loop=self.loop,
             reader=self.reader,
-            admission=Admission(settings.limits, self.redis),
+            admission=Admission(self.settings.limits, self.redis),
             checks=self.checks,
             on_run_end=self.metrics.record_answer,
             legal=lambda: self.legal,
             documents=lambda: self.documents,
         )
-        self.store = ConversationStore(self.database)
-        self.outbox = Outbox(self.store)
-        self.preferences = PreferenceStore(self.database, self.outbox)
-        reading = settings.section(ReadingSettings)
-        self.read_pages = ReadPageStore(self.database, max_file_bytes=reading.kept_file_megabytes * 2**20)
-        kept_pages = self.read_pages if reading.keep else None
-        self.keeper = AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
-        self.documents = DocumentLibrary.from_settings(settings, self.database, self.reader, self._embedder)
-        self.watched_folders = WatchedFolders.from_settings(settings, self.documents, self.database)
-        self.upkeep = Upkeep(self.database, settings.retention, others=self.documents.tidy)
+
+    @LazyPart
+    def mcp(self) -> McpServers:
+        """The servers of others, whose tools the agent may use."""
+        from core.mcp_client import McpServers
+
+        servers = McpServers(self.loop)
+        servers.configure(self.settings.mcp)
+        return servers
+
+    @LazyPart
+    def agent(self) -> AgentRunner:
+        """The agent, built when Agent mode is first used: it imports LangChain's agents."""
+        from core.agent import AgentRunner
+
+        exempt_from_garbage_collection()
+        return AgentRunner(
+            self.latest_configured,
+            loop=self.loop,
+            reader=self.reader,
+            legal=self.legal,
+            documents=self.documents,
+            mcp=self.mcp,
+            admission=self.chat.admission,
+            checks=self.checks,
+            on_run_end=self.metrics.record_answer,
+        )
+
+    @LazyPart
+    def legal(self) -> LegalServices:
+        """The services of laws and cases."""
+        from core.legal import LegalServices
+
+        shared = None
+        if self.settings.database.url:
+            from core.store import SharedFiles
+
+            shared = SharedFiles(self.database)
+        search = lambda: self.search.for_tools(self.model.choice)  # noqa: E731
+        return LegalServices(self.settings, search, self.embedder, shared)
+
+    @LazyPart
+    def store(self) -> ConversationStore:
+        from core.store import ConversationStore
+
+        return ConversationStore(self.database)
+
+    @LazyPart
+    def outbox(self) -> Outbox:
+        from core.store import Outbox
+
+        return Outbox(self.store)
+
+    @LazyPart
+    def preferences(self) -> PreferenceStore:
+        from core.store import PreferenceStore
+
+        return PreferenceStore(self.database, self.outbox)
+
+    @LazyPart
+    def tokens(self) -> TokenStore:
+        from core.store import TokenStore
+
+        return TokenStore(self.database, self.outbox)
+
+    @LazyPart
+    def request_counter(self) -> MinuteCounter:
+        return MinuteCounter(self.redis)
+
+    @LazyPart
+    def failure_counter(self) -> MinuteCounter:
+        """Wrong tokens, in this process alone: a flood of them must not reach Redis."""
+        return MinuteCounter()
+
+    @LazyPart
+    def read_pages(self) -> ReadPageStore:
+        from core.store import ReadPageStore
+
+        megabytes = self.settings.section(ReadingSettings).kept_file_megabytes
+        return ReadPageStore(self.database, max_file_bytes=megabytes * 2**20)
+
+    @LazyPart
+    def keeper(self) -> AnswerSaver:
+        from core.run import AnswerSaver
+
+        kept_pages = self.read_pages if self.settings.section(ReadingSettings).keep else None
+        return AnswerSaver(self.outbox, self.loop, self.store, kept_pages)
+
+    @LazyPart
+    def documents(self) -> DocumentLibrary:
+        from core.documents import DocumentLibrary
+
+        return DocumentLibrary.from_settings(self.settings, self.database, self.reader, self.embedder)
+
+    @LazyPart
+    def watched_folders(self) -> WatchedFolders:
+        from core.documents import WatchedFolders
+
+        return WatchedFolders.from_settings(self.settings, self.documents, self.database)
+
+    @LazyPart
+    def upkeep(self) -> Upkeep:
+        from core.store import Upkeep
+
+        return Upkeep(self.database, self.settings.retention, others=self.documents.tidy)
+
+    @LazyPart
+    def diagnosis(self) -> Diagnosis:
+        from core.doctor import Diagnosis
+
+        return Diagnosis(self)
+
+    @property
+    def is_agent_built(self) -> bool:
+        return has_built(self, "agent")
+
+    def build_for_pages(self) -> None:
+        """Build all that pages use, except the agent and the services of law, which take seconds to import."""
+        with_what_they_use = ("chat", "keeper", "preferences", "tokens", "mcp", "watched_folders", "upkeep")
+        for part in with_what_they_use:
+            getattr(self, part)
+
+    def _saved_settings_store(self) -> SavedSettingsStore:
+        """Return the store of saved settings. Servers that share a database save there what is valid for all of them."""
+        if not self._configured_first.database.url:
+            return SavedSettingsFile(self._configured_first.data_dir)
+        from core.store import SavedSettingsTable
+
+        return SavedSettingsTable(self.database, secret=cookie_secret())
+
+    # ── Settings ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def latest_configured(self) -> Configured:
         """Return the configured parts, replaced first if settings were saved since, here or by another process."""
@@ -128,6 +303,8 @@ class App:
         settings = loaded.values
         hide_in_logs(settings.secrets())
         log_problems(loaded.problems)
+        if has_built(self, "mcp"):
+            self.mcp.configure(settings.mcp)
         chain = chain or build_chain(settings)
         search = SearchService(
             chain.engines,
@@ -136,10 +313,13 @@ class App:
             limits=self._limits,
             health=EngineHealth((engine.name for engine in chain.engines), link=self.redis),
             prepare=lambda query: effective_query(query, settings),
-            on_end=self.metrics.record_search,
+            on_end=self._record_search,
             no_engine_cure=chain.missing_settings,
         )
         return Configured(loaded, model or Model(settings, limit=self.model_limit), chain, search)
+
+    def _record_search(self, end: SearchEnd) -> None:
+        self.metrics.record_search(end)
 
     @property
     def loaded_settings(self) -> LoadedSettings:
@@ -166,43 +346,6 @@ class App:
         """Warnings of the caches, each once: those that share a Redis miss it together."""
         return tuple(dict.fromkeys(filter(None, (*self.search.warnings, self.reader.warning))))
 
-    @property
-    def is_agent_built(self) -> bool:
-        return self._agent is not None
-
-    @property
-    def agent(self) -> AgentRunner:
-        """The agent, built when Agent mode is first used: it imports LangChain's agents."""
-        with self._building:
-            if self._agent is None:
-                from core.agent import AgentRunner
-
-                exempt_from_garbage_collection()
-                self._agent = AgentRunner(
-                    self.latest_configured,
-                    loop=self.loop,
-                    reader=self.reader,
-                    legal=self.legal,
-                    documents=self.documents,
-                    admission=self.chat.admission,
-                    checks=self.checks,
-                    on_run_end=self.metrics.record_answer,
-                )
-            return self._agent
-
-    @property
-    def legal(self) -> LegalServices:
-        """The services of laws and cases, built when they are first used."""
-        with self._building:
-            if self._legal is None:
-                from core.legal import LegalServices
-
-                shared = SharedFiles(self.database) if self.settings.database.url else None
-                self._legal = LegalServices(
-                    self.settings, lambda: self.search.for_tools(self.model.choice), self._embedder, shared
-                )
-            return self._legal
-
     def begin_law_library(self) -> None:
         """Begin to build an empty law library, in a thread: already the services of law take a moment to load."""
 
@@ -220,21 +363,17 @@ class App:
         if self.settings.documents.enabled:
             self.watched_folders.start()
 
-    @cached_property
-    def diagnosis(self) -> Diagnosis:
-        from core.doctor import Diagnosis
-
-        return Diagnosis(self)
-
     def check_statutes(
         self, text: str, question: str = "", load_source_texts: Callable[[], Mapping[int, str]] = dict
     ) -> StatuteCheck | None:
         """Check the statutes and cases that an answer cites (法条核验, 案号核验). Return None for an answer without any, and
         if the check failed: no answer waits or breaks for it. `load_source_texts` is called only if a case is named."""
+        from core.legal import may_cite, may_name_case
+
         if not (may_cite(text) or may_name_case(text)):
             return None
         try:
-            return self.legal.check(clean(text), question, load_source_texts)
+            return self.legal.checks.check(clean(text), question, load_source_texts)
         except Exception:
             log.exception("the statutes of an answer could not be checked")
             return None
@@ -249,24 +388,22 @@ class App:
         self.reader.warm_up()
 
     def close(self) -> None:
-        """Close all connections, files and threads."""
-        if self._legal:
-            self._legal.close()
+        """Close all connections, files and threads that there are."""
+        self._close_part("legal")
         for engine in self.chain.engines:
             if isinstance(engine, ClosableEngine):
                 engine.close()
+        self._close_part("mcp")
         self.loop.stop()
         self.search.close()
-        self.watched_folders.close()
-        self.documents.close()
-        self.reader.close()
-        self.checks.close()
-        self.outbox.close()
-        self.metrics.close()
-        self.upkeep.close()
-        self.database.close()
+        for part in ("watched_folders", "documents", "reader", "checks", "outbox", "metrics", "upkeep", "database"):
+            self._close_part(part)
         if self.redis:
             self.redis.close()
+
+    def _close_part(self, name: str) -> None:
+        if has_built(self, name):
+            getattr(self, name).close()
 
 
 def extra_sections() -> tuple[type[Section], ...]:
@@ -279,24 +416,17 @@ def build_app(
     *,
     model: Model | None = None,
     engines: Sequence[SearchEngine] | None = None,
-    errors_only: bool = False,
+    for_command: bool = False,
 ) -> App:
     """Build the App. `model` and `engines` replace the configured ones, for tests and for programs that have their own.
-    With `errors_only`, only errors are logged unless LOG_LEVEL or AGENT_VERBOSE is set: the program reports to people
-    itself."""
+    A command reports to people itself: only errors are logged unless LOG_LEVEL or AGENT_VERBOSE is set. And it opens no
+    database for what it records of its searches and answers: a server will take that."""
     loaded = loaded or load_settings(sections=extra_sections())
     level = loaded.values.log.level
-    if errors_only and loaded.origins["LOG_LEVEL"] == "default":
+    if for_command and loaded.origins["LOG_LEVEL"] == "default":
         level = "INFO" if loaded.values.agent.verbose else "ERROR"
     configure_logging(level=level, format=loaded.values.log.format, secrets=loaded.values.secrets())
-    return App(loaded, model=model, engines=engines)
-
-
-def _saved_settings_store(settings: Settings, database: Database) -> SavedSettingsStore:
-    """Return the store of saved settings. Servers that share a database save there what is valid for all of them."""
-    if settings.database.url:
-        return SavedSettingsTable(database, secret=cookie_secret())
-    return SavedSettingsFile(settings.data_dir)
+    return App(loaded, model=model, engines=engines, for_command=for_command)
 
 
 _lock = threading.Lock()
@@ -310,6 +440,7 @@ def shared_app() -> App:
     with _lock:
         if _shared is None:
             _shared = build_app()
+            _shared.build_for_pages()
             _shared.begin_law_library()
             _shared.begin_watching()
         app = _shared

@@ -30,6 +30,7 @@ import yaml
 
 from core import __version__
 from core.base.errors import AppError
+from core.base.paths import COMMAND
 from core.base.settings import (
     LoadedSettings,
     SavedSettingsStore,
@@ -82,6 +83,8 @@ _LABELS = {
     "search_records": "搜索记录",
     "attempt_records": "引擎记录",
     "answer_records": "回答记录",
+    "tokens": "令牌",
+    "token_uses": "令牌用量",
 }
 
 
@@ -125,7 +128,7 @@ def _database_errors_as(refusal: type[BackupError | RestoreError]) -> Iterator[N
     except StoreTooNew as error:
         raise refusal(f"{_outcome(refusal)}：{error.message}", cure=error.cure) from None
     except StoreError as error:
-        cure = "请检查 DATABASE_URL 和它的服务器，或 DATA_DIR 的空间和权限（python -m core doctor），然后再试一次。"
+        cure = f"请检查 DATABASE_URL 和它的服务器，或 DATA_DIR 的空间和权限（{COMMAND} doctor），然后再试一次。"
         raise refusal(f"{_outcome(refusal)}：{error.message}", cure=cure) from None
 
 

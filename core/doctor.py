@@ -15,8 +15,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.app import App
+from core.base.embedding import EmbeddingError
 from core.base.errors import AppError
-from core.base.paths import PROGRAM_DIR
+from core.base.extras import EXTRAS, OCR
+from core.base.paths import PROGRAM_DIR, USER_DIR
 from core.base.text import shorten
 from core.base.visitors import Visitor
 from core.documents import Access
@@ -27,6 +29,8 @@ from core.search import EngineOrder, Rest, SearchEngine, engine_label
 from core.search.errors import AllEnginesFailed
 from core.search.types import Pause, SearchQuery, first_pause
 
+SETTINGS_FILE = "settings.yaml"
+SHOWN_TOOLS = 5
 SEARXNG_SETTINGS = PROGRAM_DIR / "deploy" / "searxng" / "settings.yml"
 
 
@@ -65,7 +69,10 @@ def diagnose(app: App, progress: ProgressCallback = lambda done, steps, name: No
         "数据": lambda app: [_check_data_dir(app), _check_database(app), _check_laws(app), *_check_folders(app)],
         "模型": _check_model,
         "引擎": _check_engines,
-        "阅读": lambda app: [_check_confinement(app), _check_recognition(app)],
+        "外部工具": _check_tool_servers,
+        "阅读": lambda app: [_check_confinement(app), *_check_recognition(app)],
+        "接口": lambda app: [_check_api(app)],
+        "附加组件": lambda app: [*_missing_extras(), *_check_embedding(app)],
         "缓存": lambda app: [DoctorCheck("缓存", False, warning) for warning in app.cache_warnings],
     }
     checks = []
@@ -81,7 +88,9 @@ def _check_settings(app: App) -> list[DoctorCheck]:
         DoctorCheck(f"配置 {problem.key}", False, f"{problem.reason}，已改用 {problem.used_instead}", "请改正后重启。")
         for problem in app.loaded_settings.problems
     ]
-    return [python, *(wrong or [DoctorCheck("配置", True, "所有值都有效")])]
+    sample = f"可以把 {PROGRAM_DIR / SETTINGS_FILE} 复制到 {USER_DIR}，在里面修改。"
+    cure = "" if (USER_DIR / SETTINGS_FILE).exists() else sample
+    return [python, *(wrong or [DoctorCheck("配置", True, "所有值都有效", cure)])]
 
 
 def _check_data_dir(app: App) -> DoctorCheck:
@@ -170,6 +179,23 @@ def _check_engines(app: App) -> list[DoctorCheck]:
     ]
 
 
+def _check_tool_servers(app: App) -> list[DoctorCheck]:
+    """Return a check of each MCP server: it is connected, and asked for its tools."""
+    checks = []
+    for server in app.settings.mcp.all_servers:
+        name = f"MCP 服务器 {server.name}"
+        if not server.enabled:
+            checks.append(DoctorCheck(name, True, "未启用", off=True))
+            continue
+        state = app.loop.submit(app.mcp.check(server.name)).result()
+        counted = f"{len(state.listing.tools)} 个工具可用"
+        refused = "；".join(f"{one.name} 不能用：{one.reason}" for one in state.listing.refused[:SHOWN_TOOLS])
+        message = state.problem or "，".join(filter(None, (counted, refused)))
+        cure = "请检查 MCP_SERVERS、MCP_TOKENS，以及它是否已经启动。" if state.problem else ""
+        checks.append(DoctorCheck(name, not state.problem, message, cure))
+    return checks
+
+
 def _check_confinement(app: App) -> DoctorCheck:
     try:
         confinement = app.reader.confinement()
@@ -184,20 +210,57 @@ def _check_confinement(app: App) -> DoctorCheck:
     return DoctorCheck("阅读", False, f"不能封闭解析网页和文件的进程，缺少 {missing}，{done}", cure)
 
 
-def _check_recognition(app: App) -> DoctorCheck:
-    """Check that the text of scans can be recognized. It is an extra: nothing else depends on it."""
+def _check_recognition(app: App) -> Iterator[DoctorCheck]:
+    """Check that the text of scans can be recognized, where that is installed."""
     if not app.reader.can_recognize:
-        cure = "要读扫描件和图片，请在服务器上运行 pip install -r requirements-ocr.txt，然后重启。"
-        return DoctorCheck("文字识别", True, "没有安装：扫描件和图片没有文字层，读不了", cure, off=True)
+        return
     try:
         missing = "、".join(app.reader.recognizer_confinement().missing)
     except ReadingError as error:
-        cure = "请重新运行 pip install -r requirements-ocr.txt；内存少于 1 GB 的机器用不了。"
-        return DoctorCheck("文字识别", False, f"识别文字的进程没有启动：{error.short_reason}", cure)
+        cure = f"请重新运行 {OCR.command}；内存少于 1 GB 的机器用不了。"
+        yield DoctorCheck("文字识别", False, f"识别文字的进程没有启动：{error.short_reason}", cure)
+        return
     if not missing:
-        return DoctorCheck("文字识别", True, "扫描件和图片可以识别，进程由内核封闭")
+        yield DoctorCheck("文字识别", True, "扫描件和图片可以识别，进程由内核封闭")
+        return
     done = "仍然识别" if app.reader.may_be_unconfined else "不识别"
-    return DoctorCheck("文字识别", False, f"不能封闭识别文字的进程，缺少 {missing}，{done}")
+    yield DoctorCheck("文字识别", False, f"不能封闭识别文字的进程，缺少 {missing}，{done}")
+
+
+def _missing_extras() -> list[DoctorCheck]:
+    """Return what could be installed besides. Who has set up something that needs it is told by its own check."""
+    return [
+        DoctorCheck(f"附加组件 {extra.name}", True, extra.missing.rstrip("。"), extra.cure, off=True)
+        for extra in EXTRAS.values()
+        if not extra.is_installed
+    ]
+
+
+def _check_embedding(app: App) -> Iterator[DoctorCheck]:
+    """Check that the model of meanings can be used, if there is to be one."""
+    if app.embedder:
+        try:
+            width = app.embedder.width
+        except EmbeddingError as error:
+            yield DoctorCheck("语义模型", False, error.message, error.cure)
+        else:
+            yield DoctorCheck("语义模型", True, f"可用，{width} 维")
+
+
+def _check_api(app: App) -> DoctorCheck:
+    """Check that the interface for other programs is not open in a way that gives tokens away."""
+    try:
+        tokens = len(app.tokens.list_tokens(None))
+    except AppError as error:
+        return DoctorCheck("接口", False, error.message, error.cure)
+    if not app.settings.api.enabled:
+        unused = f"，{tokens:,} 个令牌用不了" if tokens else ""
+        return DoctorCheck("接口", True, f"没有打开{unused}", "要打开，请设置 API_ENABLED=true，然后重启。", off=True)
+    if app.settings.public.is_unencrypted:
+        message = f"已打开，{tokens:,} 个令牌，但 PUBLIC_URL 是 http://：令牌在网络上不加密，可能被人截取"
+        cure = "请用 HTTPS（反向代理，见手册「怎么在一台服务器上部署」），再把 PUBLIC_URL 改成 https:// 开头的地址。"
+        return DoctorCheck("接口", False, message, cure)
+    return DoctorCheck("接口", True, f"已打开，{tokens:,} 个令牌")
 
 
 # ── One engine ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -62,7 +62,9 @@ socket.socket.connect = _guarded_connect  # type: ignore[method-assign, assignme
 socket.getaddrinfo = _guarded_getaddrinfo  # type: ignore[assignment]
 
 
-STARTERS = {f"support.{name}" for name in ("app_server", "chrome", "nginx", "postgres", "redis_server")}
+STARTERS = {
+    f"support.{name}" for name in ("app_server", "chrome", "nginx", "openai_protocol", "postgres", "redis_server")
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

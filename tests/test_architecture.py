@@ -20,7 +20,7 @@ FLOORS = (
     ("core.comparison",),
     ("core.search",),
     ("core.reading",),
-    ("core.llm", "core.legal"),
+    ("core.llm", "core.legal", "core.mcp_client"),
     ("core.answer",),
     ("core.checks",),
     ("core.store",),
@@ -29,8 +29,8 @@ FLOORS = (
     ("core.chat", "core.agent"),
     ("core.metrics",),
     ("core.app", "core.backup", "core.doctor"),
-    ("core.command_output",),
-    ("core.documents_commands",),
+    ("core.serve",),
+    ("core.commands",),
     ("core.ui", "core.command_line"),
     ("core.__main__", "pages", "Home", "asgi"),
 )
@@ -102,7 +102,16 @@ ROOMS = {
         {"library"},
         {"contracts"},
         {"imports"},
-        {"article_sources", "case_check", "draft", "draft_sample", "legal_export", "legal_services", "verify"},
+        {
+            "article_sources",
+            "case_check",
+            "draft",
+            "draft_sample",
+            "legal_export",
+            "legal_services",
+            "statute_checks",
+            "verify",
+        },
     ),
     "core.ui": ({""}, {"settings"}, {"dashboard"}, {"chat"}, {"legal"}, {"documents"}),
 }
@@ -288,7 +297,7 @@ def references(name: str, files: Iterable[Path] = FILES, root: Path = ROOT) -> C
 
 
 def test_a_run_of_a_page_binds_the_app_once_and_hands_it_down() -> None:
-    assert references("shared_app") == {"core/ui/session.py": 2, "asgi.py": 2}
+    assert references("shared_app") == {"core/ui/session.py": 2, "asgi.py": 2, "core/serve/door.py": 1}
     callers = {str(path.relative_to(ROOT)) for path in FILES if "session.app()" in path.read_text("utf-8")}
     leaves = {"core/ui/visitor_preferences.py", "core/ui/chat/answer.py"}
     assert callers == {

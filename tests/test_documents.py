@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-from core.command_line import _parser
+from core.command_line import build_parser
 from scripts import describe_modules
 from support.base import ROOT
 
@@ -56,10 +56,10 @@ def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 def test_the_manual_names_and_counts_every_command() -> None:
     manual = (ROOT / "docs" / "manual" / "70-cli-overview.md").read_text("utf-8")
-    groups = commands(_parser())
+    groups = commands(build_parser())
     sentence = re.search(r"有 (.+?) ([一二三四五六七八九十]+)组命令", manual)
     assert sentence
     assert sorted(re.split("、| 和 ", sentence[1])) == sorted(groups)
-    assert sentence[2] == [*"〇一二三四五六七八九十", "十一", "十二"][len(groups)]
+    assert sentence[2] == [*"〇一二三四五六七八九十", "十一", "十二", "十三", "十四"][len(groups)]
     every = {f"{name} {below}".strip() for name, group in groups.items() for below in commands(group) or [""]}
-    assert set(re.findall(r"^\| `python -m core ([a-z-]+(?: [a-z]+)?)", manual, re.MULTILINE)) == every
+    assert set(re.findall(r"^\| `wenyuan ([a-z-]+(?: [a-z]+)?)", manual, re.MULTILINE)) == every

@@ -21,13 +21,13 @@ FACES = {
         Cancelled Deadline MAX_BYTES Request Response errors fetch is_public normalize_url trust_fake_addresses
     """,
     "core.base.settings": """
-        Address Addresses ApiKey Changes Count DocumentSettings EDITABLE EMBEDDED EMBEDDED_LABEL Flag Hours LAW_SOURCES LimitsSettings
-        LlmSettings LoadedSettings LowerCase MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
+        Address Addresses ApiKey Changes Count DocumentSettings EDITABLE EMBEDDED EMBEDDED_LABEL EVERY_TOOL Flag Hours LAW_SOURCES LimitsSettings
+        LlmSettings LoadedSettings LowerCase MAX_SERVERS McpServer McpSettings MetricsSettings ModelChoice NOT_SET Names OnOrOff OpenaiSettings Origin
         PanelControl RetentionSettings SETUP_QUERY SETUP_VALIDITY SavedSettingsFile SavedSettingsStore
         SavedValues SearchSettings Seconds Section SettingEntry Settings SettingsNotSaved SettingsTooNew
         SetupLinks UnreadableSettings ValueFormat Word are_proxies_configured child_environment choose_model
-        cookie_secret decode_values encode_values format_value is_claimed is_owner list_settings load_settings
-        log_problems merge_changes resolve_changes variable_name with_owner
+        cookie_secret decode_values encode_page_servers encode_values format_value is_claimed is_owner list_settings load_settings
+        log_problems merge_changes parse_language resolve_changes variable_name with_owner
     """,
     "core.search": """
         BARE_TOOL CLOSE_FENCE CheckableEngine ClosableEngine EXTRAS EngineChain EngineHealth EngineOrder
@@ -35,7 +35,7 @@ FACES = {
         ResultCache SEARCH_FAILED SNIPPET_LENGTH SearchEngine SearchLimits SearchService SessionCache
         TIME_RANGES TITLE_LENGTH build_chain clean_results describe_attempt describe_filters effective_query engine_class
         engine_label engine_sections errors fence_safe find_article lacks_search manual_articles
-        not_supported_error registry search_queries search_tool sources_block strip_service_marks
+        not_supported_error parse_time_range registry search_queries search_tool sources_block strip_service_marks
         takes_bare_tool types unsupported_filters visited_urls web_failure_note
     """,
     "core.reading": """
@@ -49,6 +49,10 @@ FACES = {
         ModelService Prompt SERVICES ThinkSplitter ask_once errors estimate_tokens find_service list_models
         log_cause pieces read_reported_usage reasoning_text retry_attempts run_connection_test
         service_for_address strip_thinking
+    """,
+    "core.mcp_client": """
+        ForeignTool FoundItem McpError McpServers OfferedTools RefusedTool ServerState ToolListing ToolOutput
+        arguments_from_text find_problem fit_arguments harmless_text wire_names
     """,
     "core.legal": """
         AmendingItem ArticleNumber ArticleReference ArticleVersion Author CaseFinding CaseResponse Catalogue
@@ -64,12 +68,12 @@ FACES = {
         short_link source_name source_note split_paragraphs summary version_on
     """,
     "core.answer": """
-        AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
+        AGREEING_SOURCES ATTACHED Block BlockStream CitationVerdict CitedPlace DeskText HOW_MADE_NOTE INVENTED MARKS NO_SOURCES_NOTE OFFICIAL
         PROBLEM_VERDICTS SourcedEvents SourcedText TextSpan TextWindow UNCITED VERDICTS_WORST_FIRST against_law_lines agreeing_sources annotate
-        check_results check_texts cited_numbers cited_sources compared_spans counted_results describe_source
+        check_results check_texts cited_numbers cited_places cited_sources compared_spans counted_results describe_source
         desk_html drop_invented empty_desk_html events export has_citation is_official join_numbers join_places list_agreements list_verdicts
         message nearest_span other_uncited parse_markdown passages_html places_by_source reading_status references_html render_annotated render_html
-        results_html revision_diff_html site_name source_panel_html split_clean_blocks stored_message tally uncited_label
+        results_html revision_diff_html site_name source_panel_html split_clean_blocks step_words stored_message tally uncited_label
         uncited_line unread_note verdict_html window_html with_statutes
     """,
     "core.comparison": """
@@ -78,12 +82,12 @@ FACES = {
     """,
     "core.checks": """
         CheckInputError CheckMemory MeaningComparison check_answer check_pair check_statement find_objection is_about leave_uncertain
-        read_address_sources read_folder_sources read_text
+        read_address_sources read_folder_sources
     """,
     "core.store": """
         AnswerCount AttemptCount ChosenCollection Conversation ConversationNotFound ConversationStore Counts Database MessagePage
-        MetricsStore Outbox PreferenceStore ReadPageStore SCHEMA SavedSettingsTable SearchCount ShareNotFound SharedFiles StoreError
-        StoreRepaired StoreTooNew StoredPage TABLE_NAMES UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot
+        MetricsStore Outbox PreferenceStore ReadPageStore RecordFile SCHEMA SavedSettingsTable SearchCount ShareNotFound SharedFiles StoreError
+        StoreRepaired StoreTooNew StoredPage TABLE_NAMES TOKEN_PREFIX Token TokenStore TokenUse UNDO_SECONDS Upkeep count_rows make_title new_conversation_id open_snapshot
         digest replace_rows stage_rows tables
     """,
     "core.documents": """
@@ -91,18 +95,24 @@ FACES = {
         FolderImport ImportOutcome ImportedFile PassageHit WatchedFolders document_address document_id_of
     """,
     "core.run": """
-        Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Choices ChosenCollections Configured Control ControlGroup DocumentFindings DocumentPages
-        FittedSources GrowingPrompt LESS_GIVEN MAX_ADDRESSES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES NO_SPANS PageRequest PastedTextCheck Question Revision Rewriter Run RunSources
+        ABOUT_FILES Admission AnswerChecks AnswerOptions AnswerSaver AnswerService Approvals Choices ChosenCollections Configured Control ControlGroup DocumentFindings DocumentPages
+        FittedSources GrowingPrompt LESS_GIVEN MAX_ADDRESSES MAX_ATTACHED_FILES MAX_PAGES_PER_CALL NOTHING_SPENT NOT_ASKED NO_CHOICES NO_SPANS PageRequest PastedSource PastedTextCheck Question Revision Rewriter Run RunSources
         SearchState SourceBudget StatuteWorder TextsByNumber TooManyQuestions WEB_SEARCH_FAILED WholeReading are_related
         attach_files budget_after_refusal check_pasted_text control_groups excerptable fair_share find_source_budget format_sources format_within_budget
-        has_problems in_script_of is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
-        prompts read_choices read_sources restore_picked search_articles search_documents search_notices select_pages source_texts
+        has_problems in_script_of instructions_notice is_small_talk max_articles may_be_in_library newest_messages parse_pasted_sources
+        prompts read_choices read_sources refuse_long_sources restore_picked search_articles search_documents search_notices select_pages source_texts
         validate_pasted_text write_excerpts
     """,
     "core.chat": "ChatService",
     "core.agent": "AgentRunner",
     "core.metrics": """
         DashboardReport Grain MetricsRecorder OutcomeCount SpanStats TIME_SPANS TimeSpan read_report
+    """,
+    "core.serve": """
+        ALL_SCOPES API_ROUTES Ask Caller DEFAULT_SCOPES Door Entry EventOrder OPERATOR Outsiders OwnOriginsOnly Scope
+        VerifiedDraft answer_document close_services collection_json document_json entry_of find_collection hit_json host_and_port
+        is_from_elsewhere is_known_host is_own_page iter_answer_events own_collection pair_json require_engine require_offered_model
+        scope_labels search_json serve_stdio start_answer stream_answer_events token_facts verify_draft
     """,
     "core.ui.chat": """
         actions composer draw_answer draw_check draw_results draw_source_list first_screen live_answer
@@ -186,7 +196,7 @@ def test_a_planted_import_past_a_face_is_found(tmp_path: Path, line: str) -> Non
 
 
 def test_every_package_has_a_face_but_the_foundation() -> None:
-    """Modules of `core.base` and `core.ui` are subjects of their own, and those of `core.legal` have one face together."""
+    """Modules of `core.base`, `core.commands` and `core.ui` are subjects of their own, and those of `core.legal` have one face together."""
     packages = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "core").rglob("__init__.py")}
     inside = {name for name in packages if package_of(name) not in {None, name}}
     assert packages - inside - set(FACES) == {
@@ -194,6 +204,7 @@ def test_every_package_has_a_face_but_the_foundation() -> None:
         "core.base",
         "core.base.cache",
         "core.base.chinese",
+        "core.commands",
         "core.ui",
         "core.ui.scripts",
     }

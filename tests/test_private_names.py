@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import inspect
 from collections.abc import Callable
@@ -18,6 +19,11 @@ def test_http_client_reads_the_status_and_chunk_sizes_in_methods_of_their_own() 
     """`core/base/http/connections.py` overrides both."""
     assert parameters(http.client.HTTPResponse._read_status) == []  # type: ignore[attr-defined]
     assert parameters(http.client.HTTPResponse._read_next_chunk_size) == []  # type: ignore[attr-defined]
+
+
+def test_asyncio_switches_off_the_delay_in_a_function_of_its_own() -> None:
+    """`core/base/tuning.py` replaces it: it does not know the sockets that Streamlit makes."""
+    assert parameters(asyncio.base_events._set_nodelay) == ["sock"]  # type: ignore[attr-defined]
 
 
 def test_urllib3_opens_and_lends_connections_in_methods_of_their_own() -> None:

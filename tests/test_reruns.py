@@ -45,7 +45,7 @@ def test_only_servers_and_browser_are_tried_again_and_each_time_is_written_down(
     suite, reruns = tmp_path / "test_planted.py", tmp_path / "reruns.txt"
     suite.write_text(SUITE, "utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    servers\n    browser\n", "utf-8")
-    plugins = ["-p", "support.reruns", "-p", "no:cacheprovider"]
+    plugins = ["-p", "support.reruns", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin"]
     outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}  # it is no worker
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, "-n", processes, "-rfR", str(suite)],

@@ -126,13 +126,15 @@ OTHER_NAMES = {"HTTP_PROXY", "HTTPS_PROXY", "REQUESTS_CA_BUNDLE", "STREAMLIT_SER
 NAME = re.compile(rf"(?<![A-Z0-9_])(?:{'|'.join(sorted(VARIABLES | OTHER_NAMES))})(?![A-Z0-9_])|环境变量")
 FOR_ADMINISTRATORS = {
     "core/backup.py": "a command",
-    "core/command_line.py": "a command",
+    "core/commands/": "commands",
     "core/doctor.py": "the diagnosis",
     "core/base/redis_link.py": "a warning of the diagnosis",
     "core/base/settings/": "problems and descriptions of settings",
     "core/reading/settings.py": "descriptions of settings",
     "core/reading/prompt_injection.py": "reads words that others write",
     "core/search/registry.py": "the cure for the diagnosis",
+    "core/serve/errors.py": "what programs are answered",
+    "core/serve/http/description.py": "what their authors read",
     "core/store/saved_settings.py": "saving settings",
     "core/ui/labels.py": "the origin of a setting",
     "core/ui/settings/": "the page of settings",

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.answer.citations import MAX_CITATION_LENGTH, cited_numbers, cited_sources, unsettled_length
+from core.answer.citations import (
+    MAX_CITATION_LENGTH,
+    cited_numbers,
+    cited_places,
+    cited_sources,
+    unsettled_length,
+)
 from core.search.types import Source
 
 SOURCES = tuple(Source(number, f"标题{number}", f"https://site{number}.example/", "摘要") for number in range(1, 6))
@@ -101,6 +107,16 @@ def test_a_bracket_after_the_name_of_an_array_is_an_index(name: str) -> None:
 def test_numbers_without_a_source_are_not_cited() -> None:
     assert cited_numbers("一[9]二[1, 7]三[4-99]", SOURCES) == (1, 4, 5)
     assert cited_numbers("一[1]", ()) == ()
+
+
+def test_every_bracket_that_cites_has_its_place() -> None:
+    text = "甲说[1]，乙[2, 3]。`甲[1]`丙[1][3]，见[文[1]](https://a.example/)，没有[9]。\n\n| 费用[2] |\n|---|\n| 七元【3】 |\n\n- 根据 [2] 的规定"
+    places = cited_places(text, {1, 2, 3})
+    assert [(place.number, text[place.start : place.end]) for place in places] == [
+        *((1, "[1]"), (2, "[2, 3]"), (3, "[2, 3]"), (1, "[1]"), (3, "[3]")),
+        *((2, "[2]"), (3, "【3】"), (2, "[2]")),
+    ]
+    assert cited_places("甲[1]", set()) == []
 
 
 def test_cited_sources_are_ascending() -> None:

@@ -24,6 +24,7 @@ def test_an_answer_that_was_cut_off_says_so(mode: str, reason: str, words: str) 
     said = notice(events)
     assert said.kind == CUT_OFF_KIND
     assert words in said.text
+    assert said.to_json()["finishReason"] == reason
     assert [event.type for event in events[-2:]] == ["answer", "usage"]
 
 

@@ -20,7 +20,7 @@ from core.answer.export import answer_as_markdown, as_html, as_json, as_markdown
 from core.answer.message import Message
 from core.base.inert_markdown import make_inert
 from core.legal.case_check import CaseFinding
-from core.legal.legal_services import StatuteCheck
+from core.legal.statute_checks import StatuteCheck
 from core.legal.verify import StatuteFinding, StatuteMark
 from core.search.types import SearchQuery, SearchResponse, Source
 from support.messages import FULL

@@ -22,7 +22,7 @@ from core.answer.export import as_word
 from core.answer.message import Message
 from core.checks.check import check_answer
 from core.legal.case_check import CaseFinding
-from core.legal.legal_services import StatuteCheck
+from core.legal.statute_checks import StatuteCheck
 from core.legal.verify import StatuteFinding, StatuteMark
 from core.search.types import SearchQuery, SearchResponse, Source
 from support.base import ROOT
