@@ -31,7 +31,7 @@ RESTORED = "restored"
 MESSAGES_PER_PAGE = 20
 
 
-@dataclass(frozen=True)
+@dataclass
 class AnswerTask:
     future: Future[Any]
     status_text: str
@@ -40,6 +40,8 @@ class AnswerTask:
     """Text before the reason of a failure."""
     on_result: Callable[[Message, Any], None]
     """Callback that takes the answer and the result."""
+    was_drawn: bool = False
+    """True if the page shows it. What has ended before is taken with the next poll."""
 
 
 @dataclass
@@ -83,6 +85,8 @@ class ChatState:
     """Running tasks on finished answers, by the answer's id."""
     proposal: tuple[str, Revision] | None = None
     """Id of an answer and its proposed revision, for the reader to decide on."""
+    changing_id: str = ""
+    """Id of the answer whose question is being changed. The dialog stays open when the page runs again meanwhile."""
     reviews: dict[str, Future[Checked | None]] = field(default_factory=dict)
     """Reviews of answers that began by themselves and are not followed yet, by the answer's id."""
     unfolded_id: str = ""

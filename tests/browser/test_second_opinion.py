@@ -90,6 +90,32 @@ def test_it_comes_by_itself_and_nobody_waits_for_it(
     expect(marks(visitor)).to_have_class(["cite supported", "cite model"])
 
 
+def test_a_question_that_is_being_changed_stays_when_it_comes(
+    serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
+) -> None:
+    go_on = threading.Event()
+    model_server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
+    server = serve(**reading_environment(model_server, world, LLM_MODEL="openai:reply", CHECKS_JUDGE="auto"))
+    visitor = visit(server)
+    visitor.search_on()
+    visitor.ask("前三季度供水量是多少？")
+    visitor.answered("居民不用付费")
+    expect(last(visitor).get_by_text("模型正在复核引用…")).to_be_visible()
+    last(visitor).get_by_role("button", name="更多").click()
+    visitor.page.get_by_role("button", name="修改问题").click()
+    box = visitor.page.get_by_role("dialog").get_by_role("textbox")
+    box.fill("写到一半的新问题")
+    go_on.set()
+    expect(marks(visitor)).to_have_class(["cite supported", "cite model"])
+    visitor.settled()
+    expect(box).to_have_value("写到一半的新问题")
+    visitor.page.get_by_role("dialog").get_by_role("button", name="关闭").click()
+    expect(visitor.page.get_by_role("dialog")).to_have_count(0)
+    visitor.flip("联网")
+    visitor.settled()
+    expect(visitor.page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_another_version_is_shown_as_a_difference_adopted_and_taken_back(
     serve: Callable[..., AppServer], model_server: OpenAIServer, world: FoundPages, visit: Visit
 ) -> None:

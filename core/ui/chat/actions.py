@@ -251,6 +251,7 @@ def resend(app: App, key: str) -> None:
     files = conversation_sync.attached_files(app).get(asked.id, ())
     if question := _accept_question(app, edited, files):
         chat.stop_run()
+        chat.changing_id = ""
         conversation_sync.truncate_from(app, asked)
         chat.remove_from(asked)
         _add_question(app, question, files)

@@ -75,13 +75,23 @@ def _menu(entry: Message) -> Markup:
 
 
 def _draw_edit_button(app: App, entry: Message) -> None:
-    question = session.chat().last_question()
+    chat = session.chat()
+    question = chat.last_question()
+    if question is None:
+        return
     label, key = "修改问题", f"change-{entry.id}"
-    if question is not None and st.button(label, key=key, icon=":material/edit:", type="tertiary", width="stretch"):
+    st.button(
+        label, key=key, icon=":material/edit:", type="tertiary", width="stretch", on_click=_change, args=(entry.id,)
+    )
+    if chat.changing_id == entry.id:
         _draw_edit_dialog(app, question.text, f"edit-{entry.id}")
 
 
-@st.dialog("修改问题", width="medium", icon=":material/edit:")
+def _change(id: str = "") -> None:
+    session.chat().changing_id = id
+
+
+@st.dialog("修改问题", width="medium", icon=":material/edit:", on_dismiss=_change)
 def _draw_edit_dialog(app: App, text: str, key: str) -> None:
     with st.form(f"form-{key}", border=False):
         st.text_area("问题", text, key=key, height=160, label_visibility="collapsed")

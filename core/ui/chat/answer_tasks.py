@@ -74,16 +74,26 @@ def draw_remark(entry: Message) -> None:
         st.warning(escape_label(words), icon=":material/error:")
 
 
+def finish_tasks() -> None:
+    """Take the results of tasks that are over. Call it before anything is drawn: a page that ran again for them would lose
+    the click for which it runs now."""
+    for id, task in list(session.chat().tasks.items()):
+        if task.future.done():
+            _finish(id, task)
+
+
 def draw_progress(entry: Message) -> None:
     """Draw the running task of an answer. The page polls it by itself."""
-    if entry.id in session.chat().tasks:
+    if (task := session.chat().tasks.get(entry.id)) is not None:
+        task.was_drawn = False
         _poll(entry.id)
 
 
 @st.fragment(run_every=POLL_SECONDS)
 def _poll(id: str) -> None:
     task = session.chat().tasks.get(id)
-    if task is not None and not task.future.done():
+    if task is not None and not (task.was_drawn and task.future.done()):
+        task.was_drawn = True
         draw_html(Markup('<div class="wy-waiting" style="--since:0s">%s</div>') % task.status_text)
         return
     if task is not None:

@@ -45,14 +45,14 @@ def _propose(app: App, entry: Message, revision: Revision) -> None:
 
 
 def draw(app: App, entry: Message) -> None:
-    """Draw the proposal for an answer, and the text before it was rewritten."""
-    proposal = session.chat().proposal
-    if proposal is not None and proposal[0] == entry.id:
+    """Draw the proposal for an answer, after another dialog is closed, and the text before it was rewritten."""
+    chat = session.chat()
+    if (proposal := chat.proposal) is not None and proposal[0] == entry.id and not chat.changing_id:
         _draw_dialog(app, entry, proposal[1])
     if entry.before:
         with st.expander("改写前的回答", icon=":material/history:", key=f"before-{entry.id}"):
             draw_answer(entry.before, entry.sources, anchor=f"{entry.id}-before")
-            if not session.chat().read_only:
+            if not chat.read_only:
                 restore = partial(_restore, app, entry)
                 st.button("恢复", key=f"restore-{entry.id}", icon=":material/undo:", on_click=restore)
 

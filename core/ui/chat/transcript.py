@@ -15,7 +15,15 @@ from core.answer.events import INVENTED_KIND, KINDS_BELOW_TEXT
 from core.answer.message import Message
 from core.app import App
 from core.ui import advice, conversation_sync, session
-from core.ui.chat import actions, answer_actions, citation_check, failed_answer, search_offer, source_panel
+from core.ui.chat import (
+    actions,
+    answer_actions,
+    answer_tasks,
+    citation_check,
+    failed_answer,
+    search_offer,
+    source_panel,
+)
 from core.ui.chat.answer import draw_answer, draw_references
 from core.ui.chat.attachments import file_chips
 from core.ui.chat.steps import draw_steps
@@ -31,6 +39,7 @@ READ_ONLY_NOTE = "这个对话只能阅读。在下面提问时，会先复制�
 
 def draw_history(app: App, chat: session.ChatState) -> None:
     """Draw the newest messages, with a button for older ones."""
+    answer_tasks.finish_tasks()
     if len(chat.messages) > chat.shown or chat.has_older:
         st.button(
             "显示更早的消息",

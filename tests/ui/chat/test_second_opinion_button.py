@@ -164,6 +164,20 @@ def test_the_answer_is_there_before_the_review_which_comes_by_itself(automatic: 
     until(lambda: automatic.store.load(id, visitor_id=ME).messages[-1] == answer)
 
 
+def test_a_click_while_it_comes_is_not_lost(automatic: App, server: OpenAIServer) -> None:
+    go_on = threading.Event()
+    server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
+    page = ask(search(open_page(), on=True), "换表要钱吗？")
+    (task,) = state(page).tasks.values()
+    go_on.set()
+    until(task.future.done)
+    next(button for button in page.main.button if button.label == "来源原文").click()
+    rerun(page)
+    assert [box.label for box in page.selectbox if box.label == "来源"], "the dialog is open"
+    assert not state(page).tasks
+    assert 'class="cite model"' in html(page)
+
+
 def test_a_fold_that_is_open_stays_open(automatic: App, server: OpenAIServer) -> None:
     go_on = threading.Event()
     server.reply = in_turn([ANSWER], [go_on, f"1｜支持｜「{QUOTE}」"])
