@@ -31,6 +31,7 @@ PARTS = {
     "meaning": "Legal search by meaning",
     "statutes": "Checking statutes",
     "mcp": "MCP",
+    "commands": "The command line",
     "checks": "Checks",
     "dashboard": "Dashboard and recording",
     "conversations": "Conversations",

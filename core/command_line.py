@@ -53,7 +53,8 @@ COMMANDS = {
         "从备份或数据文件夹恢复；SQLite 与 PostgreSQL 之间也可以", "core.commands.backup", "add_restore_arguments"
     ),
 }
-"""A command that works without the App sets `without_app` instead of `command` as the function to call."""
+"""A command that works without the App sets `without_app` instead of `command` as the function to call. `complete` is called
+before, with what the parser has found."""
 
 STATUS_HELP = "退出码：0 成功，1 服务失败，2 用法不对，3 核验发现了 --fail-on 所列的问题。"
 NO_INPUT = "标准输入是关闭的，没有内容可读。请把内容用管道传进来，或直接写在命令里。"
@@ -101,6 +102,8 @@ def _run(arguments: list[str]) -> int:
     with _leaving_at_once():
         wanted = next((argument for argument in arguments if not argument.startswith("-")), "")
         options = build_parser([wanted]).parse_args(arguments)
+        if "complete" in options:
+            options.complete(options)
     if "without_app" in options:
         status: int = options.without_app(options)
         return status

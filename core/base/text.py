@@ -71,7 +71,12 @@ _HAN_RUN = re.compile(f"[{HAN}]+")
 
 def terms(text: str) -> list[str]:
     """Return index terms: ASCII words as they are, Chinese as overlapping pairs of simplified characters."""
-    folded = to_simplified(normalize(text))
+    return terms_of_clean(clean(text))
+
+
+def terms_of_clean(text: str) -> list[str]:
+    """Return the index terms of a text that `clean` has seen before."""
+    folded = to_simplified(unicodedata.normalize("NFKC", text).lower())
     found = _WORD.findall(folded)
     for run in _HAN_RUN.findall(folded):
         found.extend([run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -27,22 +28,32 @@ EVENTS, ANSWER = "events", "answer"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", metavar="QUESTION", help="问题；- 表示从标准输入逐行读取")
+    parser.add_argument("question", metavar="QUESTION", nargs="?", help="问题；- 表示从标准输入逐行读取")
     parser.add_argument(
         "--mode", choices=["chat", "agent"], help="chat 直接回答（默认）、agent 由 Agent 决定怎么查；接着问时默认不变"
     )
     parser.add_argument("--search", action="store_true", help="先联网搜索，再回答")
     parser.add_argument("--model", metavar="MODEL", default="", help="由哪个模型回答，如 openai:gpt-5-mini；默认按设置")
     several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
-    parser.add_argument("--file", metavar="F", type=Path, help="附上的文件，可以写几个；写在问题后面", **several)
-    parser.add_argument("--collection", metavar="NAME", help="用这些资料集回答；写在问题后面", **several)
+    parser.add_argument("--file", metavar="F", type=Path, help="附上的文件，可以写几个", **several)
+    parser.add_argument("--collection", metavar="NAME", help="用这些资料集回答", **several)
     parser.add_argument("--save", action="store_true", help="保存这次对话，打印它的编号，以后可以接着问")
     parser.add_argument("--continue", dest="conversation", metavar="ID", help="接着一次保存过的对话问")
     printed = parser.add_mutually_exclusive_group()
     as_json: dict[str, Any] = {"dest": "json", "action": "store_const", "default": ""}
     printed.add_argument("--json", const=EVENTS, help=f"{JSON_HELP}，每行一个事件", **as_json)
     printed.add_argument("--json-answer", const=ANSWER, help=f"{JSON_HELP}：一份完整的回答，有来源和核验", **as_json)
-    parser.set_defaults(command=run)
+    parser.set_defaults(command=run, complete=partial(_find_question, parser))
+
+
+def _find_question(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Find the question behind several files or collections, which argparse takes for another one of them."""
+    if options.question is None and len(options.file) > 1 and not os.path.exists(options.file[-1]):
+        options.question = str(options.file.pop())
+    elif options.question is None and len(options.collection) > 1:
+        options.question = options.collection.pop()
+    if options.question is None:
+        parser.error("缺少 QUESTION")
 
 
 def run(app: App, options: argparse.Namespace, output: Output) -> int:

@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 
 MANUAL_FOLDER = PROGRAM_DIR / "docs" / "manual"
 
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Written in C where the package has it: the articles are read by every command that may quote them."""
 _ORDER = re.compile(r"^\d+-")  # the files' order may change, addresses may not
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)(.*)", re.DOTALL)
 
@@ -59,7 +61,7 @@ def _parse(slug: str, text: str) -> ManualArticle:
     match = _FRONT_MATTER.fullmatch(clean(text))
     if not match:
         raise ValueError("no front matter")
-    meta = yaml.safe_load(match[1])
+    meta = yaml.load(match[1], _Loader)  # noqa: S506 (a safe loader)
     if not isinstance(meta, dict):
         raise ValueError("the front matter is not a list of keys and values")
     title, body = _line(meta.get("title")), match[2].strip()

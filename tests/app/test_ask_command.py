@@ -52,6 +52,26 @@ def test_one_document_says_how_an_answer_failed(core: Core) -> None:
     assert (refused.returncode, set(document(refused))) == (1, {"error"})
 
 
+@pytest.mark.parametrize("before", [True, False], ids=["before", "behind"])
+def test_the_question_stands_before_or_behind_the_files(core: Core, tmp_path: Path, before: bool) -> None:
+    question = "租金多少？" * 60  # longer than the name of a file may be
+    files = [tmp_path / "合同.txt", tmp_path / "附件.txt"]
+    for file in files:
+        file.write_text("月租金为 8,600 元。", "utf-8")
+    given = ["--file", *map(str, files)]
+    answer = document(core("ask", *([question, *given] if before else [*given, question]), "--json-answer"))
+    assert answer["question"] == question
+    assert {source["title"] for source in answer["sources"]} <= {"合同.txt", "附件.txt"}
+    alone = core("ask", *given, "--json-answer")
+    assert (alone.returncode, "缺少 QUESTION" in alone.stderr) == (2, True)
+
+
+def test_the_question_stands_behind_a_collection(core: Core) -> None:
+    told = core("ask", "--collection", "没有", "押金多少？", "--json-answer")
+    assert "「没有」" in document(told)["error"]["message"]
+    assert core("ask", "--collection", "没有", "--json-answer").returncode == 2
+
+
 def test_a_batch_prints_one_document_per_line(core: Core) -> None:
     done = core("ask", "-", "--json-answer", stdin="怎么打开联网搜索？\n怎么备份？\n")
     questions = [json.loads(line)["question"] for line in done.stdout.splitlines()]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from core.base.chinese.script import to_simplified
-from core.base.text import one_line, shorten, terms
+from core.base.text import one_line, shorten, terms_of_clean
 
 QUESTION_WORDS = (
     "可不可以|需不需要|什么时候|为什么|怎么样|怎么办|什么样|能不能|是不是|有没有|会不会|要不要|该不该"
@@ -25,8 +25,11 @@ _ENGLISH_STOP_WORDS = (
     "|its|let|many|may|me|mean|more|most|much|my|of|on|or|please|s|shall|should|so|t|tell|than|that|the|their|them|then|there|these|they|this"
     "|those|to|was|we|were|what|when|where|which|who|whom|whose|why|will|with|would|you|your"
 )
+_FIRST = "".join({word[0] for word in _CHINESE_STOP_WORDS.split("|")})
 _STOP_WORDS = re.compile(
-    rf"{_CHINESE_STOP_WORDS}|(?<![a-z0-9_.-])(?:{_ENGLISH_STOP_WORDS})(?![a-z0-9_-])|[^\w.+#-]+|[.-]+(?=\s|$)",
+    # Looking at one character first, which nearly always rules the words out, takes a quarter of the time.
+    rf"[^\w.+#-]+|(?=[{_FIRST}])(?:{_CHINESE_STOP_WORDS})"
+    rf"|(?=[a-z])(?<![a-z0-9_.-])(?:{_ENGLISH_STOP_WORDS})(?![a-z0-9_-])|[.-]+(?=\s|$)",
     re.IGNORECASE,
 )
 
@@ -66,7 +69,8 @@ def key_terms(text: str) -> list[str]:
 
 def phrase_terms(text: str) -> list[list[str]]:
     """Return the index terms of each key phrase. A single character left between two stop words is dropped."""
-    phrases = ([term for term in terms(phrase) if len(term) > 1 or term.isdigit()] for phrase in key_phrases(text))
+    found = map(terms_of_clean, key_phrases(text))
+    phrases = ([term for term in phrase if len(term) > 1 or term.isdigit()] for phrase in found)
     return [phrase for phrase in phrases if phrase]
 
 
