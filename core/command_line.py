@@ -36,6 +36,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "search": Command("搜索，打印结果", "core.commands.search"),
     "ask": Command("提问，打印带来源的回答", "core.commands.ask"),
+    "conversation": Command("对话：列出、删除 ask --save 保存的", "core.commands.conversation"),
     "docs": Command("资料：导入、列出、检索、删除、分享", "core.commands.docs"),
     "law": Command("法规：导入、检索、核验", "core.commands.law"),
     "case": Command("案例：导入、检索", "core.commands.case"),

@@ -60,6 +60,6 @@ def test_the_manual_names_and_counts_every_command() -> None:
     sentence = re.search(r"有 (.+?) ([一二三四五六七八九十]+)组命令", manual)
     assert sentence
     assert sorted(re.split("、| 和 ", sentence[1])) == sorted(groups)
-    assert sentence[2] == [*"〇一二三四五六七八九十", "十一", "十二", "十三", "十四"][len(groups)]
+    assert sentence[2] == [*"〇一二三四五六七八九十", "十一", "十二", "十三", "十四", "十五"][len(groups)]
     every = {f"{name} {below}".strip() for name, group in groups.items() for below in commands(group) or [""]}
     assert set(re.findall(r"^\| `wenyuan ([a-z-]+(?: [a-z]+)?)", manual, re.MULTILINE)) == every

@@ -35,8 +35,7 @@ class KeptConversation:
         try:
             page = self._app.store.load(self.id, visitor_id=NAME, last=None)
         except ConversationNotFound:
-            cure = "编号由 ask --save 打印；页面上的对话不能在命令行里接着问。"
-            raise ConversationNotFound(f"没有编号为「{self.id[:40]}」的对话。", cure=cure) from None
+            raise conversation_not_found(self.id) from None
         self.mode = "agent" if page.conversation.mode == "agent" else "chat"
         self.history = page.messages
         stored = self._app.read_pages.load_attachments(self.id, visitor_id=NAME)
@@ -49,3 +48,8 @@ class KeptConversation:
         self._app.store.save(self.id, asked, visitor_id=NAME)
         self._app.read_pages.save(self.id, asked.id, dict(enumerate(files, 1)), visitor_id=NAME)
         self._app.store.save(self.id, run.message(), visitor_id=NAME, question_id=asked.id)
+
+
+def conversation_not_found(id: str) -> ConversationNotFound:
+    cure = "编号由 ask --save 和 conversation list 打印；这里没有页面上的对话。"
+    return ConversationNotFound(f"没有编号为「{id[:40]}」的对话。", cure=cure)

@@ -145,6 +145,31 @@ def test_only_the_operator_opens_a_conversation_of_the_command_line_and_no_other
         assert f"没有编号为「{id}」的对话。" in done.stderr
 
 
+def test_the_operator_lists_and_removes_what_was_kept_and_nothing_else(core: Core, tmp_path: Path) -> None:
+    data = {"DATA_DIR": str(tmp_path)}
+    assert "还没有保存过的对话" in core("conversation", "list", **data).stdout
+    first, second = (
+        document(core("ask", question, "--save", "--json-answer", **data))["conversation"]
+        for question in ("怎么备份？", "怎么恢复？")
+    )
+    store = ConversationStore.from_settings(loaded(**data).values)
+    of_a_page = store.create(visitor_id="a-browser")
+    store.close()
+    listed = json.loads(core("conversation", "list", "--json", **data).stdout)["conversations"]
+    assert [(one["id"], one["title"], one["mode"]) for one in listed] == [
+        (second, "怎么恢复？", "chat"),
+        (first, "怎么备份？", "chat"),
+    ]
+    assert core("conversation", "list", **data).stdout.startswith(f"{second} 20")
+    assert json.loads(core("conversation", "remove", first, "--json", **data).stdout) == {"id": first, "removed": True}
+    assert first not in core("conversation", "list", **data).stdout
+    for id in (first, of_a_page, "nosuch"):
+        done = core("conversation", "remove", id, **data)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"没有编号为「{id}」的对话。" in done.stderr
+    assert core("ask", "问", "--continue", first, **data).returncode == 1
+
+
 def test_nothing_is_kept_that_nobody_asked_to_keep(core: Core, tmp_path: Path) -> None:
     assert core("ask", "怎么备份？", DATA_DIR=str(tmp_path)).returncode == 0
     store = ConversationStore.from_settings(loaded(DATA_DIR=str(tmp_path)).values)
