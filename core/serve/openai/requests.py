@@ -12,6 +12,8 @@ from core.serve.errors import NoJson
 from core.serve.openai.errors import BadRequest
 from core.serve.validation import first_problem
 
+MAX_COLLECTIONS = 20
+
 
 class FileData(BaseModel):
     file_data: str | None = None
@@ -55,6 +57,8 @@ class ChatRequest(BaseModel):
     """The body of /v1/chat/completions."""
 
     model: str
+    collections: list[str] = Field(default=[], max_length=MAX_COLLECTIONS)
+    """Names of the caller's collections that the answer may use: a field of our own."""
     messages: list[ChatMessage] = Field(min_length=1)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
@@ -89,6 +93,7 @@ class ResponseRequest(BaseModel):
     """The body of /v1/responses."""
 
     model: str
+    collections: list[str] = Field(default=[], max_length=MAX_COLLECTIONS)
     input: str | list[InputItem]
     instructions: str | None = None
     stream: bool | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from core.base.errors import AppError
 from core.serve.access import Scope as AccessScope
+from core.serve.answers import Ask
 from core.serve.disconnects import run_while_connected
 from core.serve.door import Door, Entry, entry_of
 from core.serve.errors import status_of
@@ -51,6 +52,7 @@ class Answering:
     model: OfferedModel
     messages: Sequence[ChatMessage]
     form: Form
+    collections: Sequence[str] = ()
 
     async def events(self) -> AsyncGenerator[bytes]:
         """Yield the answer as events while it grows. Raise an AppError before the first of them, if it fails before that."""
@@ -89,7 +91,11 @@ class Answering:
 
     def _pieces(self) -> AsyncGenerator[Piece]:
         app = self.entry.app
-        return stream_pieces(app, self.entry.caller, lambda: ask_from(self.messages, self.model, app.reader))
+
+        def make_ask() -> Ask:
+            return replace(ask_from(self.messages, self.model, app.reader), collections=self.collections)
+
+        return stream_pieces(app, self.entry.caller, make_ask)
 
 
 async def _list_models(request: Request) -> Response:
@@ -106,14 +112,15 @@ async def _complete_chat(request: Request) -> Response:
     asked = await _read(request, ChatRequest)
     model, options = find_model(asked.model), asked.stream_options
     form = ChatCompletion(model, reports_usage=bool(options and options.include_usage))
-    return await _answer(request, Answering(entry_of(request.scope), model, asked.messages, form), stream=asked.stream)
+    answering = Answering(entry_of(request.scope), model, asked.messages, form, asked.collections)
+    return await _answer(request, answering, stream=asked.stream)
 
 
 async def _create_response(request: Request) -> Response:
     asked = await _read(request, ResponseRequest)
     model = find_model(asked.model)
     form = ModelResponse(model, asked.instructions)
-    answering = Answering(entry_of(request.scope), model, messages_of(asked), form)
+    answering = Answering(entry_of(request.scope), model, messages_of(asked), form, asked.collections)
     return await _answer(request, answering, stream=asked.stream)
 
 

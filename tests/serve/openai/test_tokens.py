@@ -12,10 +12,15 @@ import pytest
 from openai import AsyncOpenAI
 
 from core.app import App
+from core.documents import Access
 from core.serve.access import Scope
 from core.serve.openai.service import SERVICE
+from support.filled_collections import LEASE, fill_collection
+from support.reading import kept_workers
 from support.scripted_app import scripted_app
 from support.shared import shared
+
+__all__ = ["kept_workers"]
 
 ASKED: Any = [{"role": "user", "content": "问"}]
 
@@ -67,6 +72,29 @@ def test_a_token_for_other_things_is_refused(use: Callable[[AsyncOpenAI], Awaita
             call(app, secret, use)
         assert model.asked == []
     assert (refused.value.code, refused.value.type) == ("scope_missing", "permission_error")
+
+
+@pytest.mark.parametrize("way", ["chat", "responses"])
+def test_a_token_asks_in_collections_of_its_maker_and_nobody_elses(way: str) -> None:
+    async def text(client: AsyncOpenAI) -> str:
+        chosen: Any = {"model": "wenyuan-plain", "extra_body": {"collections": ["合同"]}}
+        if way == "responses":
+            return str((await client.responses.create(input="月租金多少？", **chosen)).output_text)
+        answer = await client.chat.completions.create(messages=[{"role": "user", "content": "月租金多少？"}], **chosen)
+        return answer.choices[0].message.content or ""
+
+    with scripted_app(says=[["八千六百元[1]。"]], API_ENABLED="1") as (app, model):
+        fill_collection(app, "合同", Access("m" * 32), lease_txt=LEASE)
+        may_read = token(app, Scope.ASK, Scope.DOCUMENTS)
+        assert "**参考文献**" in call(app, may_read, text)
+        assert LEASE.splitlines()[-1] in str(model.asked[-1])
+        with pytest.raises(openai.PermissionDeniedError):
+            call(app, token(app, Scope.ASK), text)
+        stranger = app.tokens.create("s" * 32, "x", [Scope.ASK, Scope.DOCUMENTS])[1]
+        with pytest.raises(openai.NotFoundError) as refused:
+            call(app, stranger, text)
+        assert len(model.asked) == 1
+    assert "「合同」" in refused.value.message
 
 
 def test_without_a_token_nobody_asks_from_elsewhere() -> None:
