@@ -18,8 +18,9 @@ _FULL_WIDTH = {"!": "！", "<": "＜"}
 
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable(["inline"])
 _BLOCKS.parse("compile")  # rules are compiled on first use, and two threads that do it at once may see half of them
-_LONGEST = 200_000
-"""Characters up to which fenced code is looked for."""
+_MAY_BE_FENCE = re.compile(r"[\s>*+\d.)-]*(?:```|~~~)")
+_MOST_LINES = 20_000
+"""Lines of all that is parsed for one text, which may have been written to make that slow."""
 
 
 class NothingLoaded:
@@ -31,6 +32,11 @@ class NothingLoaded:
         """The lines before the last one."""
         self._line = ""
         self._undecided = ""
+        self._fence = ""
+        """The marks that begin the code in which the last line stands, if that is no part of a list or a quotation."""
+        self._is_surely_text = True
+        """False if a line may have begun code since the text was parsed."""
+        self._lines_left = _MOST_LINES
 
     def add(self, text: str) -> str:
         """Return what the text adds. Its last characters may come later."""
@@ -55,17 +61,32 @@ class NothingLoaded:
             replaced += done
             self._line += done
             if done.endswith(("\r", "\n")):
-                self._lines, self._line = self._lines + self._line, ""
+                self._end_line()
         return replaced
 
+    def _end_line(self) -> None:
+        if self._fence:
+            end = rf" {{0,3}}{self._fence}{self._fence[0]}*[ \t]*[\r\n]"
+            self._fence = "" if re.fullmatch(end, self._line) else self._fence
+        elif _MAY_BE_FENCE.match(self._line):
+            self._is_surely_text = False
+        self._lines, self._line = self._lines + self._line, ""
+
     def _full_width(self, found: re.Match[str]) -> str:
-        if self._is_code(self._line + found.string[: found.end() + 1]):
-            return found[0]
-        return _FULL_WIDTH[found[0]]
+        return found[0] if self._is_code(self._line + found.string[: found.end() + 1]) else _FULL_WIDTH[found[0]]
 
     def _is_code(self, line: str) -> bool:
-        if len(self._lines) > _LONGEST:
-            return False
+        """Return whether the last line, which begins like this, is fenced code."""
+        if self._fence or self._is_surely_text:
+            return bool(self._fence)
         text = (self._lines + line).replace("\r\n", "\n").replace("\r", "\n")
+        place = text.count("\n")
+        self._lines_left -= place
+        if self._lines_left < 0:
+            return False
         last = next((token for token in reversed(_BLOCKS.parse(text)) if token.map), None)
-        return bool(last and last.type == "fence" and last.map and last.map[0] < text.count("\n") < last.map[1])
+        is_code = bool(last and last.type == "fence" and last.map and last.map[0] < place < last.map[1])
+        if last and is_code and last.level == 0:
+            self._fence = last.markup
+        self._is_surely_text = bool(self._fence) or not is_code
+        return is_code

@@ -87,3 +87,14 @@ def test_all_else_stays_as_it_was_written(text: str) -> None:
 def test_code_that_was_broken_off_is_closed() -> None:
     """It would swallow the references below it."""
     assert streamed("```py\nx = 1") == "```py\nx = 1\n```"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["![\n" * 10_000, "- ```\n![甲](u)\n" * 3_000, "1. a\n   ```html\n" + "   <img src=x>\n" * 1_000 + "\n<img src=x>"],
+    ids=["images", "fences", "nested code"],
+)
+def test_of_what_would_take_long_to_read_nothing_is_loaded_either(text: str) -> None:
+    shown = streamed(text, 1)
+    assert list(loading(FRONT_END.parse(shown))) == []
+    assert len(shown) >= len(text)
