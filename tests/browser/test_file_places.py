@@ -154,7 +154,8 @@ def test_pages_are_turned_enlarged_and_left_by_the_keyboard(with_lease: Callable
     dialog(visitor).get_by_role("button", name="看文字").press("Enter")
     expect(dialog(visitor).locator(".place").filter(has_text="第 2 页")).to_be_visible()
     expect(dialog(visitor).get_by_role("button", name="看文字")).to_have_count(0)
-    expect(dialog(visitor).locator(":focus")).to_have_count(1)  # with the button it goes, and is put back a moment later
+    # The focus goes with the button, and is put back a moment later.
+    expect(dialog(visitor).locator(":focus")).to_have_count(1)
     page.keyboard.press("Escape")
     expect(dialog(visitor)).to_have_count(0)
 

@@ -26,7 +26,8 @@ def draw(app: App, collection: Collection, words: str) -> None:
     _draw_actions(app, collection)
     if not collection.may_change:
         st.info(PUBLIC if collection.is_public else READ_ONLY, icon=":material/visibility:")
-    with st.container():  # also while it is empty: a field whose place in the page changes forgets which files it refused
+    # Also while it is empty: a field whose place in the page changes forgets which files it refused.
+    with st.container():
         if collection.documents and document_search.draw(app, [collection], words):
             return
     if collection.may_change:
