@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 
 import httpx
 from openai import AsyncOpenAI, OpenAI
 
 from support.app_server import AppServer
 from support.forked_server import forked_server
-from support.openai_server import OpenAIServer, openai_server
+from support.openai_server import OpenAIServer, in_turn, openai_server
 from support.scripted_searxng import ScriptedSearxng, scripted_searxng
 
 TEXT = ("全固态电池预计在 2027 年", "小批量生产[1]。", "也有人说是 2030 年[1]。")
@@ -36,6 +38,19 @@ class Served:
 
     def http(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=60)
+
+    def say_one_by_one(self) -> Callable[[], None]:
+        """Let the model say the next part of TEXT only when the function is called: the client has got the one before."""
+        gates = [threading.Event() for _ in TEXT[1:]]
+        first, *others = TEXT
+        self.model.reply = in_turn([first, *chain.from_iterable(zip(gates, others, strict=True))], list(TEXT))
+        left = iter(gates)
+
+        def go_on() -> None:
+            if gate := next(left, None):
+                gate.set()
+
+        return go_on
 
     @property
     def prompt(self) -> str:

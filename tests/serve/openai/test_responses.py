@@ -40,8 +40,12 @@ def test_a_response_has_reasoning_text_and_annotations(served: Served) -> None:
 
 def test_the_events_of_a_stream_add_up_to_the_response(served: Served) -> None:
     whole = served.client().responses.create(model="wenyuan-chat", input=QUESTION)
+    go_on, events = served.say_one_by_one(), []
     with served.client().responses.stream(model="wenyuan-chat", input=QUESTION) as stream:
-        events = list(stream)
+        for event in stream:
+            events.append(event)
+            if event.type == "response.output_text.delta":
+                go_on()
         final = stream.get_final_response()
     assert final.output_text == whole.output_text
     assert parts_of(final)[1]["annotations"] == parts_of(whole)[1]["annotations"]
