@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from core.store import Conversation
 
 LATEST = 1_000
+REMOVED = "已删除，从此打不开。半小时后，程序再次保存或删除对话时，从数据库里清除。"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,5 +52,5 @@ def _remove(app: App, options: argparse.Namespace, output: Output) -> int:
         app.store.delete(options.id, visitor_id=NAME)
     except ConversationNotFound:
         raise conversation_not_found(options.id) from None
-    output.print_document({"id": options.id, "removed": True}, lambda: "已删除。")
+    output.print_document({"id": options.id, "removed": True}, lambda: REMOVED)
     return OK

@@ -168,6 +168,7 @@ def test_the_operator_lists_and_removes_what_was_kept_and_nothing_else(core: Cor
         assert (done.returncode, done.stdout) == (1, "")
         assert f"没有编号为「{id}」的对话。" in done.stderr
     assert core("ask", "问", "--continue", first, **data).returncode == 1
+    assert "从数据库里清除" in core("conversation", "remove", second, **data).stdout, "it is still there for a while"
 
 
 def test_nothing_is_kept_that_nobody_asked_to_keep(core: Core, tmp_path: Path) -> None:
